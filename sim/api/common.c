@@ -26,12 +26,18 @@ char *api_default_db(void)
 static bool read_sets(struct api_common *common, const struct api_args *args, struct orch_error *error)
 {
     common->set_count = api_count(args, "set");
-    const char **sets = calloc(common->set_count + 1, sizeof *sets);
+    const char **sets = calloc(common->set_count + 2, sizeof *sets);
+    const char *const memory = api_value(args, "memory");
     if (!sets)
         return orch_no_memory(error);
     for (size_t i = 0; i < common->set_count; i++)
         sets[i] = api_value_at(args, "set", i);
     common->sets = sets;
+    /* The size decides the density of the DRAM as well; what is no number is refused by who reads the option. */
+    if (memory && *memory && strlen(memory) < 6 && strspn(memory, "0123456789") == strlen(memory)) {
+        snprintf(common->memory_set, sizeof common->memory_set, "memory_GB=%s", memory);
+        sets[common->set_count++] = common->memory_set;
+    }
     return true;
 }
 

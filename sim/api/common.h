@@ -10,7 +10,8 @@ struct api_common {
     const char *chips; /* text of "chip", "m1" when not given */
     char *all_chips;   /* what "all" stands for; else NULL */
     bool chips_given;
-    const char *const *sets; /* texts of "set", in order */
+    const char *const *sets; /* texts of "set", in order, and the memory that was asked for */
+    char memory_set[32];
     size_t set_count;
     char *db; /* path of the performance database */
     bool json, quiet, color;

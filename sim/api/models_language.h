@@ -15,6 +15,8 @@ bool models_is_gguf(const char *path, const void *head, size_t size, uint64_t fi
 int models_show_gguf(struct api_context *context, const char *path);
 bool models_is_safetensors(const char *path, const void *head, size_t size, uint64_t file_bytes);
 int models_show_safetensors(struct api_context *context, const char *path);
+/* A folder that transformers saved (sim/language/transformers.h). */
+int models_show_folder(struct api_context *context, const char *path);
 bool models_is_config(const char *path, const void *head, size_t size, uint64_t file_bytes);
 int models_show_config(struct api_context *context, const char *path);
 

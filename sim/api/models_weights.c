@@ -6,6 +6,7 @@
 #include "sim/base/table.h"
 #include "sim/language/safetensors.h"
 #include "sim/language/shape.h"
+#include "sim/language/transformers.h"
 #include "sim/language/utf8.h"
 
 #include <stdlib.h>
@@ -300,4 +301,33 @@ int models_show_safetensors(struct api_context *context, const char *path)
     }
     safetensors_close(file);
     return ORCH_OK;
+}
+
+/* ---- folders of transformers ---- */
+
+int models_show_folder(struct api_context *context, const char *path)
+{
+    struct orch_error error = {0};
+    struct transformers *const m = transformers_open(path, &error);
+    if (!m)
+        return api_fail(context, &error);
+    const struct language_shape shape = *transformers_shape(m);
+    const struct weight_list *const list = transformers_list(m);
+    const uint64_t bytes = transformers_file_bytes(m);
+    json_object *const o = json_object_new_object();
+    json_add_text(o, "file", path);
+    json_add_text(o, "kind", "transformers");
+    json_add_text(o, "architecture", shape.family->name);
+    json_add_count(o, "file_bytes", bytes);
+    json_add_count(o, "parameters", shape_sizes(&shape).parameters);
+    models_tensors_json(o, list);
+    if (api_wants_text(context)) {
+        char text[FORMAT_SIZE];
+        fprintf(context->out, "%s\n  config.json, safetensors and a vocabulary, %s; tensors as they are named in GGUF files\n",
+                path, format_bytes(text, bytes));
+        models_tensors_text(context, list);
+        fputc('\n', context->out);
+    }
+    transformers_close(m);
+    return models_shape_answer(context, o, &shape, bytes);
 }

@@ -30,7 +30,7 @@ static const struct orchard_option option_table[] = {
     {"generate", 0, "N", false, "tokens that are generated behind nothing, the test tgN (default 128)"},
     {"unit", 0, "UNIT", false, "gpu (default), cpu or amx"},
     {"kernels", 0, "SET[@VERSION]", false, "GPU: whose kernels run where the set has them (default " KERNELS_USUALLY ")"},
-    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
+    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: largest; DRAM: smallest)"},
     {0},
 };
 

@@ -36,7 +36,7 @@ const struct orchard_option loadtest_options[] = {
     {"precision", 0, "TYPE", false, "as run has it"},
     {"dim", 0, "NAME=N", true, "networks: the size of a dimension that the file leaves open, apart from the batch"},
     {"kernels", 0, "SET[@VERSION]", false, "GPU: whose kernels run where the set has them"},
-    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
+    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: largest; DRAM: smallest)"},
     {"prompt", 0, "N", false, "language models: tokens of a prompt (default 128)"},
     {"generate", 0, "N", false, "language models: tokens that follow (default 64)"},
     {"duration", 0, "SECONDS", false, "requests come so long (default 60; of MLPerf's scenarios 600)"},

@@ -8,6 +8,7 @@
 #include "sim/api/models_quantise.h"
 #include "sim/base/suggest.h"
 #include "sim/language/shape.h"
+#include "sim/language/transformers.h"
 #include "sim/network/coreml/coreml.h"
 #include "sim/network/zoo/zoo.h"
 
@@ -75,6 +76,9 @@ static int show(struct api_context *context, const char *name)
         return models_language_show(context, model);
     if (coreml_is_named(name) || net_zoo_find(name))
         return models_show_onnx(context, name);
+    struct stat st;
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode) && transformers_is(name))
+        return models_show_folder(context, name);
     FILE *const file = fopen(name, "rb");
     if (file)
         return show_file(context, name, file);

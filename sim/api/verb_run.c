@@ -49,7 +49,7 @@ static const struct orchard_option option_table[] = {
     VERB_LAUNCH_OPTIONS,
     VERB_COMPILE_OPTIONS,
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
-    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
+    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: largest; DRAM: smallest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
     {"buffers", 0, "WORD", false,
      "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one); of kernels in a row, each "
@@ -413,8 +413,8 @@ const struct api_verb verb_run = {
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
                 "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
                 "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gz\n"
-                "too), a network (.onnx, .mlmodel, .mlpackage) or language model (.gguf); model:NAME is one of orchard models.\n"
-                "The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
+                "too), a network (.onnx, .mlmodel, .mlpackage), a language model (.gguf, or a folder of transformers) or\n"
+                "model:NAME of orchard models. The answer is recorded in the performance database and found there again.\n"
                 "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto).\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"
                 "detail cores core entry home repeat buffers evict cold, priority=N and weight=X at what they share,\n"

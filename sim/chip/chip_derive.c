@@ -129,7 +129,12 @@ static bool derive_memory(struct derivation *d)
     /* LPDDR channels are 16 bits wide. */
     if (wanted(d, "dram.channels", bus) && !set_number(d, "dram.channels", bits / 16, bus))
         return false;
-    static const char *const size[3] = {"memory_options_GB", "dram.channels"};
+    /* One rank for each channel: what a channel holds is the density of its chip. */
+    static const char *const size[3] = {"memory_options_GB", "dram.channels"}, *const given[3] = {"memory_GB", "dram.channels"};
+    const struct chip_value *const memory = get(d, "memory_GB");
+    if (memory->known)
+        return !wanted(d, "dram.density", given) ||
+               set_number(d, "dram.density", 8 * memory->number / get(d, "dram.channels")->number, given);
     const struct chip_value *options = get(d, "memory_options_GB");
     double least = options->known && options->count ? options->list[0] : 0;
     for (size_t i = 1; options->known && i < options->count; i++)

@@ -21,7 +21,10 @@ bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *
     struct chip_reader reader = chip_reader_start(chip, "mem.", 1, error), *const r = &reader;
     const struct chip_value *v = chip_value(chip, "memory_options_GB");
     char options[96];
+    const struct chip_value *const size = chip_value(chip, "memory_GB");
     double most = 0;
+    if (!gib && size && size->known)
+        gib = (unsigned)size->number;
     bool found = gib == 0;
     *to = (struct mem_pool_params){0};
     if (!v || !v->known || v->count == 0)

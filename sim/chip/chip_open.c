@@ -108,6 +108,30 @@ static bool refuse_value(const struct chip_slot *slot, const char *text, struct 
                                                  : "");
 }
 
+static struct chip *new_chip(const struct chip_base *base, struct orch_error *error);
+
+/* The same value, which another chip owns. */
+static struct chip_slot borrowed(const struct chip_slot *slot)
+{
+    struct chip_slot copy = *slot;
+    copy.shared = true;
+    return copy;
+}
+
+/* "0.5x" of a value that follows from others: against what it is with the overrides so far. */
+static json_object *scaled_derived(const struct chip *chip, const char *name, double factor)
+{
+    struct chip *const now = new_chip(chip->base, NULL);
+    json_object *value = NULL;
+    for (size_t i = 0; now && i < chip_key_count(); i++)
+        if (chip_slot_overridden(&chip->slot[i]))
+            now->slot[i] = borrowed(&chip->slot[i]);
+    if (now && chip_derive(now, chip->base->slot, NULL))
+        value = scaled_value(chip_slot_of(now, name), factor);
+    chip_close(now);
+    return value;
+}
+
 static bool apply_override(struct chip *chip, const char *text, struct orch_error *error)
 {
     const char *equals = strchr(text, '=');
@@ -125,7 +149,10 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
     }
     const struct chip_key *key = slot->value.key;
     double factor;
-    json_object *value = quantity_factor(equals + 1, &factor) ? scaled_value(slot, factor) : parse_override(key, equals + 1);
+    const bool relative = quantity_factor(equals + 1, &factor);
+    json_object *value = relative ? scaled_value(slot, factor) : parse_override(key, equals + 1);
+    if (!value && relative)
+        value = scaled_derived(chip, name, factor);
     if (!value)
         return refuse_value(slot, equals + 1, error);
     char place[128];

@@ -14,7 +14,7 @@
 
 struct decoder;
 
-/* The weights must outlive the decoder; they are named as in GGUF files, or as transformers names them. `context`: how many
+/* The weights must outlive the decoder; they are named and laid out as in GGUF files. `context`: how many
  * tokens the cache holds. NULL = *error: a tensor is missing or of the wrong shape, or the architecture is beyond this decoder.
  * Models with an encoder are found and checked (decoder_parts.h), but not computed.
  */

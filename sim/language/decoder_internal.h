@@ -10,7 +10,6 @@ enum { EXPERTS_MAX = 64 }; /* that one token uses */
 struct decoder {
     struct language_shape shape;
     const struct weight_list *weights;
-    bool transformers; /* names and layouts of transformers rather than GGUF */
     unsigned context, position;
     struct decoder_layer *layer;
     struct decoder_matrix embedding, positions, head, distances;

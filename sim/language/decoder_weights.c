@@ -1,4 +1,4 @@
-/* Finds the tensors of a model. Names: llama.cpp, src/llama-arch.cpp; transformers, modeling_NAME.py. */
+/* Finds the tensors of a model. Names: llama.cpp, src/llama-arch.cpp. */
 #include "sim/language/decoder_internal.h"
 
 #include "isa/list_grow.h"
@@ -7,39 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of one thing in each world; %u stands for the layer, and in front of "dec" and "decoder" an encoder has "enc" and
- * "encoder". NULL = that world has none. Names of T5: llama.cpp; of Whisper: openai/whisper, model.py, as whisper.cpp has them.
+/* Names of one thing in each kind of file; %u stands for the layer, and in front of "dec" and "decoder" an encoder has "enc" and
+ * "encoder". NULL = such files have none. Names of T5: llama.cpp; of Whisper: openai/whisper, model.py, as whisper.cpp has them.
  */
 struct names {
-    const char *gguf, *transformers, *t5, *whisper;
+    const char *gguf, *t5, *whisper;
 };
 
-static const struct names
-    embedding = {"token_embd", "model.embed_tokens", "token_embd", "decoder.token_embedding"},
-    head = {"output", "lm_head", "output", NULL}, positions = {"position_embd", NULL, NULL, "decoder.positional_embedding"},
-    last_norm = {"output_norm", "model.norm", "dec.output_norm", "decoder.ln"},
-    attention_norm = {"blk.%u.attn_norm", "model.layers.%u.input_layernorm", "dec.blk.%u.attn_norm", "decoder.blocks.%u.attn_ln"},
-    feed_forward_norm = {"blk.%u.ffn_norm", "model.layers.%u.post_attention_layernorm", "dec.blk.%u.ffn_norm",
-                         "decoder.blocks.%u.mlp_ln"},
-    query_norm = {"blk.%u.attn_q_norm", "model.layers.%u.self_attn.q_norm", NULL, NULL},
-    key_norm = {"blk.%u.attn_k_norm", "model.layers.%u.self_attn.k_norm", NULL, NULL},
-    query = {"blk.%u.attn_q", "model.layers.%u.self_attn.q_proj", "dec.blk.%u.attn_q", "decoder.blocks.%u.attn.query"},
-    key = {"blk.%u.attn_k", "model.layers.%u.self_attn.k_proj", "dec.blk.%u.attn_k", "decoder.blocks.%u.attn.key"},
-    value = {"blk.%u.attn_v", "model.layers.%u.self_attn.v_proj", "dec.blk.%u.attn_v", "decoder.blocks.%u.attn.value"},
-    all_three = {"blk.%u.attn_qkv", NULL, NULL, NULL},
-    output = {"blk.%u.attn_output", "model.layers.%u.self_attn.o_proj", "dec.blk.%u.attn_o", "decoder.blocks.%u.attn.out"},
-    gate = {"blk.%u.ffn_gate", "model.layers.%u.mlp.gate_proj", "dec.blk.%u.ffn_gate", NULL},
-    up = {"blk.%u.ffn_up", "model.layers.%u.mlp.up_proj", "dec.blk.%u.ffn_up", "decoder.blocks.%u.mlp.0"},
-    down = {"blk.%u.ffn_down", "model.layers.%u.mlp.down_proj", "dec.blk.%u.ffn_down", "decoder.blocks.%u.mlp.2"},
-    router = {"blk.%u.ffn_gate_inp", NULL, NULL, NULL}, gates = {"blk.%u.ffn_gate_exps", NULL, NULL, NULL},
-    ups = {"blk.%u.ffn_up_exps", NULL, NULL, NULL}, downs = {"blk.%u.ffn_down_exps", NULL, NULL, NULL},
-    cross_norm = {NULL, NULL, "dec.blk.%u.cross_attn_norm", "decoder.blocks.%u.cross_attn_ln"},
-    cross_query = {NULL, NULL, "dec.blk.%u.cross_attn_q", "decoder.blocks.%u.cross_attn.query"},
-    cross_key = {NULL, NULL, "dec.blk.%u.cross_attn_k", "decoder.blocks.%u.cross_attn.key"},
-    cross_value = {NULL, NULL, "dec.blk.%u.cross_attn_v", "decoder.blocks.%u.cross_attn.value"},
-    cross_output = {NULL, NULL, "dec.blk.%u.cross_attn_o", "decoder.blocks.%u.cross_attn.out"},
-    distances = {NULL, NULL, "dec.blk.0.attn_rel_b", NULL}, encoded_norm = {NULL, NULL, "dec.output_norm", "decoder.ln_post"},
-    front[] = {{NULL, NULL, NULL, "decoder.conv1"}, {NULL, NULL, NULL, "decoder.conv2"}};
+static const struct names embedding = {"token_embd", "token_embd", "decoder.token_embedding"}, head = {"output", "output", NULL},
+                          positions = {"position_embd", NULL, "decoder.positional_embedding"},
+                          last_norm = {"output_norm", "dec.output_norm", "decoder.ln"},
+                          attention_norm = {"blk.%u.attn_norm", "dec.blk.%u.attn_norm", "decoder.blocks.%u.attn_ln"},
+                          feed_forward_norm = {"blk.%u.ffn_norm", "dec.blk.%u.ffn_norm", "decoder.blocks.%u.mlp_ln"},
+                          query_norm = {"blk.%u.attn_q_norm", NULL, NULL}, key_norm = {"blk.%u.attn_k_norm", NULL, NULL},
+                          query = {"blk.%u.attn_q", "dec.blk.%u.attn_q", "decoder.blocks.%u.attn.query"},
+                          key = {"blk.%u.attn_k", "dec.blk.%u.attn_k", "decoder.blocks.%u.attn.key"},
+                          value = {"blk.%u.attn_v", "dec.blk.%u.attn_v", "decoder.blocks.%u.attn.value"},
+                          all_three = {"blk.%u.attn_qkv", NULL, NULL},
+                          output = {"blk.%u.attn_output", "dec.blk.%u.attn_o", "decoder.blocks.%u.attn.out"},
+                          gate = {"blk.%u.ffn_gate", "dec.blk.%u.ffn_gate", NULL},
+                          up = {"blk.%u.ffn_up", "dec.blk.%u.ffn_up", "decoder.blocks.%u.mlp.0"},
+                          down = {"blk.%u.ffn_down", "dec.blk.%u.ffn_down", "decoder.blocks.%u.mlp.2"},
+                          router = {"blk.%u.ffn_gate_inp", NULL, NULL}, gates = {"blk.%u.ffn_gate_exps", NULL, NULL},
+                          ups = {"blk.%u.ffn_up_exps", NULL, NULL}, downs = {"blk.%u.ffn_down_exps", NULL, NULL},
+                          cross_norm = {NULL, "dec.blk.%u.cross_attn_norm", "decoder.blocks.%u.cross_attn_ln"},
+                          cross_query = {NULL, "dec.blk.%u.cross_attn_q", "decoder.blocks.%u.cross_attn.query"},
+                          cross_key = {NULL, "dec.blk.%u.cross_attn_k", "decoder.blocks.%u.cross_attn.key"},
+                          cross_value = {NULL, "dec.blk.%u.cross_attn_v", "decoder.blocks.%u.cross_attn.value"},
+                          cross_output = {NULL, "dec.blk.%u.cross_attn_o", "decoder.blocks.%u.cross_attn.out"},
+                          distances = {NULL, "dec.blk.0.attn_rel_b", NULL},
+                          encoded_norm = {NULL, "dec.output_norm", "decoder.ln_post"},
+                          front[] = {{NULL, NULL, "decoder.conv1"}, {NULL, NULL, "decoder.conv2"}};
 
 struct search {
     struct decoder *d;
@@ -52,7 +50,7 @@ struct search {
 static const char *form_of(const struct search *s, const struct names *names)
 {
     const struct shape_family *const f = s->d->shape.family;
-    return f->encodes_text ? names->t5 : f->encoder ? names->whisper : s->d->transformers ? names->transformers : names->gguf;
+    return f->encodes_text ? names->t5 : f->encoder ? names->whisper : names->gguf;
 }
 
 /* The name of a tensor; without an end it has none. */
@@ -75,10 +73,8 @@ static const struct weight_tensor *find(struct search *s, const struct names *na
     if (!s->ok)
         return NULL;
     if (!form) {
-        s->ok = orch_fail(s->error, ORCH_UNMODELLED,
-                          "%s: tensors named by transformers are read for llama, qwen2, qwen3 and gemma without experts; convert "
-                          "the file to GGUF",
-                          s->d->shape.family->name);
+        s->ok =
+            orch_fail(s->error, ORCH_UNMODELLED, "%s with %s: such a model is not known", s->d->shape.family->name, names->gguf);
         return NULL;
     }
     write_name(s, form, end, full, sizeof full);
@@ -99,8 +95,8 @@ static const struct weight_tensor *find(struct search *s, const struct names *na
     return s->ok ? t : NULL;
 }
 
-/* The values of a vector, which the decoder keeps. `add` is added to each. */
-static const float *read_vector(struct search *s, const struct names *names, const char *end, uint64_t values, float add)
+/* The values of a vector, which the decoder keeps. */
+static const float *read_vector(struct search *s, const struct names *names, const char *end, uint64_t values)
 {
     struct decoder *const d = s->d;
     const struct weight_tensor *const t = find(s, names, end, 0, values);
@@ -117,26 +113,22 @@ static const float *read_vector(struct search *s, const struct names *names, con
     }
     d->vector[d->vectors++] = vector;
     weight_row(t, 0, vector);
-    for (uint64_t i = 0; i < values; i++)
-        vector[i] += add;
     return vector;
 }
 
-/* transformers stores the scales of Gemma's norms less one. */
 static struct decoder_norm read_norm(struct search *s, const struct names *names, uint64_t values)
 {
     const struct language_shape *const shape = &s->d->shape;
-    const float add = s->d->transformers && shape->family->scaled_embedding ? 1 : 0;
-    struct decoder_norm norm = {.scale = read_vector(s, names, "weight", values, add)};
+    struct decoder_norm norm = {.scale = read_vector(s, names, "weight", values)};
     if (shape->family->norm == SHAPE_LAYER_NORM)
-        norm.shift = read_vector(s, names, "bias", values, 0);
+        norm.shift = read_vector(s, names, "bias", values);
     return norm;
 }
 
 static struct decoder_matrix read_matrix(struct search *s, const struct names *names, uint64_t rows, unsigned columns, bool bias)
 {
     const struct weight_tensor *const t = find(s, names, "weight", rows, columns);
-    return (struct decoder_matrix){t, 0, rows, columns, bias ? read_vector(s, names, "bias", rows, 0) : NULL};
+    return (struct decoder_matrix){t, 0, rows, columns, bias ? read_vector(s, names, "bias", rows) : NULL};
 }
 
 /* Cuts `rows` rows off the beginning of what is left of a matrix. */
@@ -222,7 +214,7 @@ static struct decoder_matrix read_filters(struct search *s, const struct names *
 {
     const unsigned width = s->d->shape.width;
     const struct weight_tensor *const t = find(s, names, "weight", (uint64_t)width * channels, 3);
-    return (struct decoder_matrix){t, 0, (uint64_t)width * channels, 3, read_vector(s, names, "bias", width, 0)};
+    return (struct decoder_matrix){t, 0, (uint64_t)width * channels, 3, read_vector(s, names, "bias", width)};
 }
 
 /* A table of positions, whose name has no end. */
@@ -259,10 +251,10 @@ static void find_encoder(struct search *s)
 static void take_factors(struct search *s)
 {
     struct decoder *const d = s->d;
-    static const struct names factors = {"rope_freqs", NULL, NULL, NULL};
-    if (d->transformers || !weight_find(d->weights, "rope_freqs.weight"))
+    static const struct names factors = {"rope_freqs", NULL, NULL};
+    if (!weight_find(d->weights, "rope_freqs.weight"))
         return;
-    const float *const factor = read_vector(s, &factors, "weight", d->shape.rope_size / 2, 0);
+    const float *const factor = read_vector(s, &factors, "weight", d->shape.rope_size / 2);
     for (unsigned i = 0; factor && i < d->shape.rope_size / 2; i++)
         d->frequency[i] /= factor[i];
 }
@@ -271,7 +263,6 @@ bool decoder_find_weights(struct decoder *d, struct orch_error *error)
 {
     const struct language_shape *const shape = &d->shape;
     struct search search = {.d = d, .error = error, .ok = true}, *const s = &search;
-    d->transformers = !weight_find(d->weights, "token_embd.weight") && weight_find(d->weights, "model.embed_tokens.weight");
     d->embedding = read_matrix(s, &embedding, shape->vocabulary, shape->width, false);
     d->head = shape->tied ? d->embedding : read_matrix(s, &head, shape->vocabulary, shape->width, shape->family->head_bias);
     if (shape->family->positions)

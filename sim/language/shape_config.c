@@ -34,16 +34,23 @@ static unsigned whole_or(const struct json_node *top, const struct names *names,
     return (unsigned)json_find_integer(top, first_of(top, names), 0, most, absent);
 }
 
+/* Whether a list of words has that one. */
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; length && (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0))
+            return true;
+    return false;
+}
+
 static const struct shape_family *family_of(const struct json_node *top)
 {
     const char *const type = json_get_string(top, "model_type");
     const struct shape_family *f;
-    for (size_t i = 0; json_ok(top) && (f = shape_family_at(i)); i++) {
-        const size_t length = strlen(type);
-        for (const char *at = f->config; length && (at = strstr(at, type)); at += length)
-            if ((at == f->config || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0))
-                return f;
-    }
+    for (size_t i = 0; json_ok(top) && (f = shape_family_at(i)); i++)
+        if (has_word(f->config, type))
+            return f;
     if (json_ok(top)) {
         json_wrong(top, "model_type", "\"%.40s\" is not modelled", type);
         if (top->reader->error)
@@ -54,22 +61,41 @@ static const struct shape_family *family_of(const struct json_node *top)
 
 static void read_rotation(const struct json_node *top, struct language_shape *s)
 {
-    const struct json_node scaling = json_find_object(top, "rope_scaling");
+    /* of newer versions, with the base beside the scaling */
+    const struct json_node parameters = json_find_object(top, "rope_parameters"), old = json_find_object(top, "rope_scaling");
+    const struct json_node scaling = parameters.value ? parameters : old;
     const char *const type = json_find_string(&scaling, json_has(&scaling, "rope_type") ? "rope_type" : "type", "");
     const double share = json_find_number(top, "partial_rotary_factor", 0, 1, 1);
     if (s->family->rope == SHAPE_ROPE_NONE)
         return;
     s->rope = SHAPE_ROPE_HALVES;
     s->rope_size = (unsigned)(share * s->head_size + 0.5);
-    s->rope_base = json_find_number(top, "rope_theta", 1, 1e12, 10000);
+    s->rope_base = json_find_number(json_has(&scaling, "rope_theta") ? &scaling : top, "rope_theta", 1, 1e12, 10000);
     s->scaling_factor = json_find_number(&scaling, "factor", 1e-3, 1e6, 0);
     s->scaling_low = json_find_number(&scaling, "low_freq_factor", 1e-3, 1e6, 1);
     s->scaling_high = json_find_number(&scaling, "high_freq_factor", 1e-3, 1e6, 4);
     s->scaling_context = (unsigned)json_find_integer(&scaling, "original_max_position_embeddings", 1, UINT32_MAX, s->context);
-    s->scaling = strcmp(type, "llama3") == 0   ? SHAPE_SCALING_LLAMA3
-                 : strcmp(type, "linear") == 0 ? SHAPE_SCALING_LINEAR
-                 : *type                       ? SHAPE_SCALING_OTHER
-                                               : SHAPE_SCALING_NONE;
+    s->scaling = strcmp(type, "llama3") == 0             ? SHAPE_SCALING_LLAMA3
+                 : strcmp(type, "linear") == 0           ? SHAPE_SCALING_LINEAR
+                 : *type && strcmp(type, "default") != 0 ? SHAPE_SCALING_OTHER
+                                                         : SHAPE_SCALING_NONE;
+}
+
+/* Another activation than that of the family's models would be passed over. "gelu" of Gemma means the approximation
+ * (transformers, modeling_gemma.py, GemmaMLP). */
+static void check_activation(const struct json_node *top, const struct language_shape *s)
+{
+    static const struct names given = {{"hidden_activation", "hidden_act", "activation_function"}};
+    static const char *const known[] = {[SHAPE_SILU] = "silu swish",
+                                        [SHAPE_GELU] = "gelu",
+                                        [SHAPE_GELU_TANH] = "gelu_new gelu_pytorch_tanh gelu_fast",
+                                        [SHAPE_RELU] = "relu"};
+    const char *const name = first_of(top, &given), *const word = json_find_string(top, name, "");
+    if (!*word || has_word(known[s->family->activation], word) || (s->family->scaled_embedding && strcmp(word, "gelu") == 0))
+        return;
+    json_wrong(top, name, "\"%.40s\" is not the activation of architecture %s", word, s->family->name);
+    if (top->reader->error)
+        top->reader->error->exit_code = ORCH_UNMODELLED;
 }
 
 static void read_dimensions(const struct json_node *top, struct language_shape *s)
@@ -104,6 +130,7 @@ bool shape_of_config(const char *file, const char *text, size_t size, struct lan
         json_wrong(&top, "model_type", "a config.json with an encoder is not read");
     } else if (shape->family) {
         read_dimensions(&top, shape);
+        check_activation(&top, shape);
         read_rotation(&top, shape);
     }
     if (!json_reader_close(&reader))

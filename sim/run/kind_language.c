@@ -21,7 +21,7 @@ enum { GENERATE_USUALLY = 64, ROTATED_POSITIONS = 8192 };
 bool language_is_timing(const struct run *run)
 {
     const struct language_work *const w = run->work;
-    return run->request->mode == RUN_TIMING || run_is_operator(run->request) || !w->model.gguf;
+    return run->request->mode == RUN_TIMING || run_is_operator(run->request) || !language_model_has_weights(&w->model);
 }
 
 static enum orch_part part_named(const char *name)
@@ -208,7 +208,9 @@ static double bytes(const struct run *run)
 {
     const struct language_work *const w = run->work;
     const double cache = (double)shape_cache_bytes(&w->model.shape, 4) * w->context;
-    return w->model.gguf && !language_is_timing(run) ? (double)gguf_file_bytes(w->model.gguf) + cache : 0;
+    return language_model_has_weights(&w->model) && !language_is_timing(run)
+               ? (double)language_model_file_bytes(&w->model) + cache
+               : 0;
 }
 
 /* ---- numbers ---- */

@@ -21,7 +21,7 @@ struct language_work {
     const char *stop;                /* why generation ended */
     const char *stop_word;           /* that ended it; NULL = none */
     struct language_sum prefill, decode;
-    struct language_model draft;         /* proposes tokens; gguf NULL = there is none */
+    struct language_model draft;         /* proposes tokens; without weights there is none */
     unsigned proposed, accepted, passes; /* passes: over several tokens */
     struct language_batch *batch;        /* several prompts; NULL = one */
     unsigned decoded;                    /* steps of decode */

@@ -56,7 +56,7 @@ static bool choose_pages(const struct run *run, unsigned lanes, struct language_
     const struct language_work *const w = run->work;
     const struct block_format *const values = block_format_named(run->kind->part == PART_ANE ? "f16" : "f32");
     const double page_bytes = form->page * language_token_bytes(&w->model.shape, form->type ? form->type : values);
-    const double memory = language_memory_bytes(run), left = memory - (double)gguf_file_bytes(w->model.gguf);
+    const double memory = language_memory_bytes(run), left = memory - (double)language_model_file_bytes(&w->model);
     const unsigned each = pages_of(w->context, form->page);
     const double fit = memory > 0 && left > 0 ? left / page_bytes : memory > 0 ? 0 : 1e9;
     if (form->pages > fit || each > fit)
@@ -64,7 +64,7 @@ static bool choose_pages(const struct run *run, unsigned lanes, struct language_
             error, ORCH_USAGE,
             ORCH_OPTION("kv-cache") " %s: %u pages of %.1f MiB beside weights of %.1f MiB; memory holds %.0f of them",
             w->options.kv_cache, form->pages ? form->pages : each, page_bytes / 0x1p20,
-            (double)gguf_file_bytes(w->model.gguf) / 0x1p20, fit);
+            (double)language_model_file_bytes(&w->model) / 0x1p20, fit);
     if (!form->pages)
         form->pages = (double)each * lanes < fit ? each * lanes : (unsigned)fit;
     return lanes > 1 || form->pages >= each ||

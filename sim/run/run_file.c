@@ -63,8 +63,8 @@ bool run_file_refuse(const struct run_file *file, struct orch_error *error)
     if (safetensors_is(b, n, n))
         return orch_fail(
             error, ORCH_USAGE,
-            "%s: a safetensors file has weights without a vocabulary; llama.cpp's convert_hf_to_gguf.py makes a .gguf file "
-            "that runs of its folder, and `orchard models show` lists the tensors",
+            "%s: a safetensors file; its name must end in .safetensors, with config.json and tokenizer.json or tokenizer.model "
+            "beside it",
             path);
     if (starts_with(file, "\xcf\xfa\xed\xfe") || starts_with(file, "\xca\xfe\xba\xbe"))
         return orch_fail(error, ORCH_UNMODELLED, "%s: Mach-O files are not modelled; compile for AArch64 Linux (ELF)", path);

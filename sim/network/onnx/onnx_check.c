@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ONNX 1.19: docs/Versioning.md. */
-enum { OPSET_MAX = 24, IR_MAX = 12 };
+/* ONNX 1.22: docs/Versioning.md. */
+enum { OPSET_MAX = 27, IR_MAX = 13 };
 
 static const struct known {
     const char *op;
@@ -23,9 +23,9 @@ static const struct known {
 };
 
 /* By enum net_attribute_kind: the letter of the list, and what it is called. */
-static const char kinds[] = "ifsIFStg";
-static const char *const kind_name[] = {"an integer",        "a number",        "a word",   "a list of integers",
-                                        "a list of numbers", "a list of words", "a tensor", "a graph"};
+static const char kinds[] = "ifsIFStgp";
+static const char *const kind_name[] = {"an integer",      "a number", "a word",  "a list of integers", "a list of numbers",
+                                        "a list of words", "a tensor", "a graph", "a sparse tensor"};
 
 /* An attribute of the list. */
 struct form {
@@ -61,11 +61,40 @@ static bool is_here(const struct form *f, int64_t version)
     return version >= f->from && version < f->until;
 }
 
-static bool is_word(const struct form *f, const char *text)
+/* Takes "WORD[+FROM][-UNTIL]" off the list; NULL behind the last one. */
+static const char *next_word(const struct form *f, const char **at, size_t *length, int64_t version, bool *here)
 {
-    const size_t length = strlen(text);
-    for (const char *at = f->words; at < f->words + f->word_length; at += strcspn(at, "|@<! ") + 1)
-        if (strcspn(at, "|@<! ") == length && strncmp(at, text, length) == 0)
+    const char *const word = *at, *p = word + strcspn(word, "|@<! +-");
+    if (word >= f->words + f->word_length)
+        return NULL;
+    *length = (size_t)(p - word);
+    *here = true;
+    for (char *end; *p == '+' || *p == '-'; p = end) {
+        const long set = strtol(p + 1, &end, 10);
+        *here = *here && (*p == '+' ? version >= set : version < set);
+    }
+    *at = p + 1;
+    return word;
+}
+
+/* What a word can be in that set, "a|b|c". */
+static const char *words_of(const struct form *f, int64_t version, char *text, size_t size)
+{
+    size_t length, used = 0;
+    bool here;
+    *text = 0;
+    for (const char *at = f->words, *word; (word = next_word(f, &at, &length, version, &here)) && used < size;)
+        if (here)
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? "|" : "", (int)length, word);
+    return text;
+}
+
+static bool is_word(const struct form *f, int64_t version, const char *text)
+{
+    size_t length;
+    bool here;
+    for (const char *at = f->words, *word; (word = next_word(f, &at, &length, version, &here));)
+        if (here && length == strlen(text) && strncmp(word, text, length) == 0)
             return true;
     return f->word_length == 0;
 }
@@ -78,7 +107,7 @@ static bool refuse_name(const struct known *k, int64_t version, const char *name
     suggest_start(&s, name);
     for (const char *at = k->attributes; next(&at, &f);) {
         snprintf(word, sizeof word, "%.*s", (int)f.name_length, f.name);
-        if (strcmp(word, name) == 0)
+        if (strcmp(word, name) == 0 && !is_here(&f, version))
             return orch_fail(error, ORCH_USAGE, "attribute %.60s is %s %ld; the file says %lld", name,
                              version < f.from ? "of opsets from" : "no longer there from opset",
                              version < f.from ? f.from : f.until, (long long)version);
@@ -100,9 +129,10 @@ static bool check_attribute(const struct known *k, int64_t version, const struct
     if (!memchr(f.kinds, kinds[a->kind], f.kind_count))
         return orch_fail(error, ORCH_USAGE, "attribute %.60s is %s; it has to be %s", a->name, kind_name[a->kind],
                          kind_name[strchr(kinds, *f.kinds) - kinds]);
-    if (a->kind == NET_ATTR_TEXT && !is_word(&f, a->text))
-        return orch_fail(error, ORCH_USAGE, "attribute %.60s is '%.60s'; it can be %.*s", a->name, a->text, (int)f.word_length,
-                         f.words);
+    char words[200];
+    if (a->kind == NET_ATTR_TEXT && !is_word(&f, version, a->text))
+        return orch_fail(error, ORCH_USAGE, "attribute %.60s is '%.60s'; it can be %s%s", a->name, a->text,
+                         words_of(&f, version, words, sizeof words), is_word(&f, OPSET_MAX, a->text) ? " in that opset" : "");
     return true;
 }
 
@@ -118,6 +148,23 @@ static bool check_needed(const struct known *k, const struct net_node *node, str
     return true;
 }
 
+/* Operators that a set took away, and what has their place. */
+static const struct {
+    const char *op, *now;
+    int until;
+} gone[] = {{"Scatter", "ScatterElements", 11}, {"Upsample", "Resize", 10}};
+
+static bool check_there(const struct known *k, const struct net_node *node, struct orch_error *error)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(gone); i++)
+        if (strcmp(gone[i].op, k->op) == 0 && node->version >= gone[i].until)
+            return orch_fail(error, ORCH_USAGE,
+                             "the operator is no longer there from opset %d, %s is in its place; the file says %lld",
+                             gone[i].until, gone[i].now, (long long)node->version);
+    return node->version >= k->since || orch_fail(error, ORCH_USAGE, "the operator is of opsets from %d; the file says %lld",
+                                                  k->since, (long long)node->version);
+}
+
 bool onnx_check_node(const struct net_node *node, struct orch_error *error)
 {
     const struct known *k = NULL;
@@ -125,9 +172,8 @@ bool onnx_check_node(const struct net_node *node, struct orch_error *error)
         k = strcmp(known[i].op, node->op) == 0 ? &known[i] : NULL;
     if (!k)
         return true;
-    if (node->version < k->since)
-        return orch_fail(error, ORCH_USAGE, "the operator is of opsets from %d; the file says %lld", k->since,
-                         (long long)node->version);
+    if (!check_there(k, node, error))
+        return false;
     for (size_t i = 0; i < node->attributes; i++)
         if (!check_attribute(k, node->version, &node->attribute[i], error))
             return false;
@@ -136,8 +182,8 @@ bool onnx_check_node(const struct net_node *node, struct orch_error *error)
 
 /* ---- versions ---- */
 
-/* A newer set may mean something else by the same names, as sets 8 to 21 did. Sets 22 to 24 changed types of known operators, and
- * have attributes that are refused by name. */
+/* A newer set may mean something else by the same names, as sets 8 to 21 did; sets 22 to 27 did not, but for attributes of their
+ * own (operators.inc). */
 static bool check_sets(Onnx__OperatorSetIdProto *const *set, size_t count, const char *whose, struct orch_error *error)
 {
     const Onnx__OperatorSetIdProto *first = NULL;

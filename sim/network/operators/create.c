@@ -117,6 +117,8 @@ static bool range_length(struct orch_error *error, const struct net_array *start
 bool net_rule_range(struct net_infer *i)
 {
     int64_t length = NET_UNKNOWN;
+    if (net_attr_int(i->node, "stash_type", 1) != 1)
+        return orch_fail(i->error, ORCH_UNMODELLED, "stash_type other than f32");
     for (size_t k = 0; k < 3; k++)
         if (i->in[k].constant && i->in[k].constant->count != 1)
             return net_refuse(i->error, "input %zu is no scalar", k);

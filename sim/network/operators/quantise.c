@@ -25,13 +25,20 @@ bool net_rule_quantise(struct net_infer *i)
     const enum net_type type = output_type(i);
     if (type != NET_TYPES && net_type_is_float(type))
         return orch_fail(i->error, ORCH_UNMODELLED, "quantisation to %s", net_type_name(type));
+    const int64_t precision = net_attr_int(i->node, "precision", 0);
+    if (precision != 0 && net_type_of_onnx(precision) != NET_F32)
+        return orch_fail(i->error, ORCH_UNMODELLED, "precision %s: quotients are in f32", net_onnx_type_name(precision));
     net_state(i, 0, type, i->in[0].shape.known ? &i->in[0].shape : NULL);
     return true;
 }
 
 bool net_rule_dequantise(struct net_infer *i)
 {
-    net_state(i, 0, i->in[1].type, i->in[0].shape.known ? &i->in[0].shape : NULL);
+    const int64_t asked = net_attr_int(i->node, "output_dtype", 0);
+    const enum net_type type = asked ? net_type_of_onnx(asked) : i->in[1].type;
+    if (asked && (type == NET_TYPES || !net_type_is_float(type)))
+        return net_refuse(i->error, "output_dtype is %s; dequantised numbers are f32, f16 or bf16", net_onnx_type_name(asked));
+    net_state(i, 0, type, i->in[0].shape.known ? &i->in[0].shape : NULL);
     return true;
 }
 

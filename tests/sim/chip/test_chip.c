@@ -1,5 +1,6 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
+#include "sim/chip/chip_units.h"
 #include "tests/sim/chip_example.h"
 
 #include <math.h>
@@ -209,6 +210,21 @@ static void test_override(void)
     double three;
     CU_ASSERT_TRUE(chip_number_active(wide, "cpu_p.clock_ghz", 3, &three, NULL));
     CU_ASSERT_DOUBLE_EQUAL(three, 3.036 * 3551 / 3228, 1e-9);
+    chip_close(wide);
+    /* parts of values that follow from others: of what they are with what was supposed before */
+    wide = open_chip(db, "m1", "gpu.clock_ghz=0.73x", NULL);
+    CU_ASSERT_DOUBLE_EQUAL(number(wide, "gpu.clock_ghz"), 0.73 * 1.278, 1e-9);
+    CU_ASSERT_EQUAL(number(wide, "gpu.cores"), 8);
+    chip_close(wide);
+    wide = open_chip(db, "m1", "gpu_max_mhz=1000", "gpu.clock_ghz=+20%");
+    CU_ASSERT_DOUBLE_EQUAL(number(wide, "gpu.clock_ghz"), 1.2, 1e-9);
+    chip_close(wide);
+    /* the memory of a machine decides what a channel holds; else the smallest on sale does */
+    CU_ASSERT_EQUAL(number(plain, "dram.density"), 8);
+    wide = open_chip(db, "m1", "memory_GB=16", NULL);
+    CU_ASSERT_EQUAL(number(wide, "dram.density"), 16);
+    struct mem_pool_params pool;
+    CU_ASSERT_TRUE(chip_memory(wide, 0, &pool, NULL) && pool.capacity_bytes == UINT64_C(16) << 30);
     chip_close(wide);
     chip_close(plain);
     chip_db_close(db);

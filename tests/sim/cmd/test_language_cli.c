@@ -171,7 +171,7 @@ static void test_refusals(void)
     cli_all_wrong(&home, rows, sizeof rows / sizeof *rows);
 }
 
-/* Weights without a vocabulary: what to do is said. */
+/* Weights without what belongs to them: what to do is said. */
 static void test_safetensors(void)
 {
     static const char file[] = "\x10\0\0\0\0\0\0\0{\"a\":1}         ";
@@ -181,8 +181,8 @@ static void test_safetensors(void)
     FILE *const f = fopen(path, "wb");
     CU_ASSERT_TRUE_FATAL(f && fwrite(file, 1, sizeof file - 1, f) == sizeof file - 1 && fclose(f) == 0);
     cli_ask(&home, "run %s --unit cpu", path);
-    CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "weights without a vocabulary"), "%d: %s", home.outcome.code,
-          home.outcome.err);
+    CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "its dimensions stand in config.json beside it"), "%d: %s",
+          home.outcome.code, home.outcome.err);
     cli_home_remove(&home);
 }
 

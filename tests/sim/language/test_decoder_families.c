@@ -1,8 +1,7 @@
-/* The reference decoder on tiny random models of each family, against logits of a float64 forward pass in NumPy; on weights that
- * transformers names; and the sampler. */
+/* The reference decoder on tiny random models of each family, against logits of a float64 forward pass in NumPy; and the
+ * sampler. */
 #include "sim/base/npy.h"
 #include "sim/language/decoder.h"
-#include "sim/language/safetensors.h"
 #include "sim/language/sampler.h"
 #include "tests/sim/language/language_example.h"
 
@@ -113,102 +112,6 @@ static void test_scaling(void)
     free(a.file.bytes);
 }
 
-/* ---- names and layouts of transformers ---- */
-
-struct renamed {
-    char header[1 << 14];
-    uint8_t data[1 << 20];
-    size_t header_size, data_size, tensors;
-};
-
-/* Adds a tensor as float32. With `head_size`, neighbouring rows of a head part into its halves, as transformers keeps them. */
-static void rename_tensor(struct renamed *r, const struct weight_tensor *t, const char *name, unsigned head_size)
-{
-    const uint64_t columns = t->shape[0], rows = t->count / columns;
-    const size_t bytes = (size_t)(4 * t->count);
-    CU_ASSERT_TRUE_FATAL(r->data_size + bytes <= sizeof r->data);
-    for (uint64_t row = 0; row < rows; row++) {
-        float values[512];
-        const uint64_t in_head = head_size ? row % head_size : 0;
-        const uint64_t to = head_size ? row - in_head + in_head / 2 + (in_head % 2) * (head_size / 2) : row;
-        weight_row(t, row, values);
-        memcpy(r->data + r->data_size + 4 * columns * to, values, 4 * columns);
-    }
-    r->header_size += (size_t)snprintf(r->header + r->header_size, sizeof r->header - r->header_size,
-                                       "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%llu,%llu],\"data_offsets\":[%zu,%zu]}",
-                                       r->tensors++ ? "," : "{", name, (unsigned long long)rows, (unsigned long long)columns,
-                                       r->data_size, r->data_size + bytes);
-    r->data_size += bytes;
-}
-
-static void rename_all(struct renamed *r, const struct weight_list *list)
-{
-    static const char *const names[][2] = {
-        {"attn_norm", "input_layernorm"}, {"ffn_norm", "post_attention_layernorm"},
-        {"attn_q", "self_attn.q_proj"},   {"attn_k", "self_attn.k_proj"},
-        {"attn_v", "self_attn.v_proj"},   {"attn_output", "self_attn.o_proj"},
-        {"ffn_gate", "mlp.gate_proj"},    {"ffn_up", "mlp.up_proj"},
-        {"ffn_down", "mlp.down_proj"},
-    };
-    for (size_t i = 0; i < list->count; i++) {
-        const struct weight_tensor *const t = &list->tensor[i];
-        char part[64] = "", name[128];
-        unsigned layer;
-        if (sscanf(t->name, "blk.%u.%63[a-z_].weight", &layer, part) == 2) {
-            const char *other = "";
-            for (size_t k = 0; k < ARRAY_COUNT(names); k++)
-                if (strcmp(names[k][0], part) == 0)
-                    other = names[k][1];
-            snprintf(name, sizeof name, "model.layers.%u.%s.weight", layer, other);
-            rename_tensor(r, t, name, strcmp(part, "attn_q") == 0 || strcmp(part, "attn_k") == 0 ? 8 : 0);
-        } else {
-            rename_tensor(r, t, t->name[0] == 't' ? "model.embed_tokens.weight" : "model.norm.weight", 0);
-        }
-    }
-    r->header_size += (size_t)snprintf(r->header + r->header_size, sizeof r->header - r->header_size, "}");
-}
-
-/* The same network under both names gives the same logits. */
-static void test_transformers(void)
-{
-    struct example_file file;
-    struct orch_error error = {0};
-    struct language_shape shape, other;
-    static struct renamed r;
-    static const char config[] = "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_hidden_layers\":5,\"num_attention_heads\":8,"
-                                 "\"num_key_value_heads\":4,"
-                                 "\"intermediate_size\":172,\"vocab_size\":512,\"max_position_embeddings\":512,\"rms_norm_eps\":"
-                                 "1e-05,\"tie_word_embeddings\":true}";
-    CU_ASSERT_TRUE_FATAL(example_golden("stories260K/stories260K-q8_0.gguf", &file));
-    struct gguf *const gguf = gguf_parse("stories", file.bytes, file.size, &error);
-    CU_ASSERT_TRUE_FATAL(gguf && shape_of_gguf(gguf, &shape, &error));
-    r = (struct renamed){.tensors = 0};
-    rename_all(&r, gguf_weights(gguf));
-    const uint64_t header_size = r.header_size;
-    uint8_t *const bytes = malloc(8 + r.header_size + r.data_size);
-    memcpy(bytes, &header_size, 8);
-    memcpy(bytes + 8, r.header, r.header_size);
-    memcpy(bytes + 8 + r.header_size, r.data, r.data_size);
-    struct safetensors *const s = safetensors_parse("t", bytes, 8 + r.header_size + r.data_size, &error);
-    CHECK(s && shape_of_config("config.json", config, strlen(config), &other, &error), "%s", error.text);
-    struct decoder *const a = decoder_create(&shape, gguf_weights(gguf), 16, &error);
-    struct decoder *const b = s ? decoder_create(&other, safetensors_weights(s), 16, &error) : NULL;
-    CHECK(a && b, "%s", error.text);
-    for (uint32_t token = 1; a && b && token < 400; token += 31) {
-        float x[512], y[512];
-        CU_ASSERT_TRUE(decoder_step(a, token, x, &error) && decoder_step(b, token, y, &error));
-        for (unsigned i = 0; i < 512; i++)
-            if (fabsf(x[i] - y[i]) > 1e-4f)
-                CHECK(false, "token %u, logit %u: %g and %g", token, i, (double)x[i], (double)y[i]);
-    }
-    decoder_free(a);
-    decoder_free(b);
-    safetensors_close(s);
-    gguf_close(gguf);
-    free(bytes);
-    free(file.bytes);
-}
-
 /* ---- the sampler ---- */
 
 /* Logarithms of 8, 4, 2, 1, 1 sixteenths. */
@@ -277,8 +180,9 @@ static void test_sampler_seeds(void)
 }
 
 static const struct suite_test tests[] = {
-    {"computes every family as NumPy does", test_families},          {"stretches waves as Llama 3 does", test_scaling},
-    {"reads weights as transformers keeps them", test_transformers}, {"samples with the right probabilities", test_sampler},
+    {"computes every family as NumPy does", test_families},
+    {"stretches waves as Llama 3 does", test_scaling},
+    {"samples with the right probabilities", test_sampler},
     {"samples the same with the same seed", test_sampler_seeds},
 };
 SUITE_MAIN("decoder_families", tests)

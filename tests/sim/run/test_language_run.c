@@ -15,33 +15,6 @@
 
 static struct chip_db *db;
 
-static json_object *golden_prompt(const char *type, const char *id, json_object **document)
-{
-    char name[128];
-    struct example_file text;
-    snprintf(name, sizeof name, "stories260K/golden/%s.json", type);
-    CU_ASSERT_TRUE_FATAL(example_golden(name, &text));
-    *document = json_tokener_parse((char *)text.bytes);
-    free(text.bytes);
-    json_object *const list = json_object_object_get(*document, "prompts");
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        json_object *const p = json_object_array_get_idx(list, i);
-        if (strcmp(json_object_get_string(json_object_object_get(p, "id")), id) == 0)
-            return p;
-    }
-    CU_FAIL_FATAL("no such prompt");
-    return NULL;
-}
-
-static bool same_numbers(json_object *a, json_object *b)
-{
-    const size_t count = json_object_array_length(a);
-    bool same = count == json_object_array_length(b);
-    for (size_t i = 0; same && i < count; i++)
-        same = json_object_get_int(json_object_array_get_idx(a, i)) == json_object_get_int(json_object_array_get_idx(b, i));
-    return same;
-}
-
 /* Tokens of the prompt, tokens that follow, and the text, as the golden data have them. */
 static void check_story_with(const char *unit, const char *type, const char *id, const char *draft_type,
                              struct language_options options)
