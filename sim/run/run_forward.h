@@ -49,6 +49,10 @@ struct forward {
     struct gpu_counted counts; /* of the launch so far */
 };
 
+/* Tells whether the launch has so few waves that windows stand for it only where they do not scatter. */
+bool run_forward_has_few_waves(const struct run_launch *launch);
+/* How long its windows last, when the simdgroups of a threadgroup execute so many instructions each. */
+struct extent run_forward_extent(const struct run_launch *launch, double life);
 /* Cores go forward at the paces that drift tells of, or in step. */
 void run_forward_set_paces(struct forward *f);
 /* When at the latest a window may end that settles and counts for so many instructions and lasts while its pace changes: not in

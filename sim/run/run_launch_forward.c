@@ -16,18 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Instructions of each simdgroup that a window issues before it counts, until pipes, queues and first caches have settled. Short
- * threadgroups wait for the memory more than long ones; in which order they do settles over many of them. */
-#define SETTLING       400.0
-#define SETTLING_SHORT 1200.0
-/* Instructions of each simdgroup that count then, at most. Many simdgroups need fewer instructions each for the same certainty:
- * as many as count for so many simdgroups, but at least a share of them. */
-#define COUNTED     1600.0
-#define CERTAIN     768.0
-#define LEAST_SHARE 0.4
-/* A threadgroup does one thing after another, each at its own pace. So windows count whole lives of threadgroups where a life is
- * at most so many times as long as a window need be. */
-#define WHOLE_LIVES 4
 /* Windows whose paces scatter are as many as make their mean sure, but half of the work between two of them is not timed. */
 #define MOST_TIMED 0.5
 /* What the lines cost that cores fetch is learned from two intervals of a window, each this share of it: in shorter ones, cores
@@ -50,25 +38,7 @@
 #define FEW_SURE 0.003
 /* Launches end as a whole when that takes fewer instructions. */
 #define TAIL_WORK 0x1p19
-/* Fewest windows that fit into a launch that windows stand for, and fewest waves of it (a wave is as many threadgroups as the GPU
- * holds at a time). Of a launch of few waves the last one, which windows only estimate, is a larger part, and windows that count
- * whole lives of threadgroups are as long as its waves: it is timed whole where windows save less than two thirds. */
-#define LEAST_WINDOWS 10.0
-#define FEW_WINDOWS   16.0
-#define LEAST_WAVES   4
-#define FEW_WAVES     12
-
 /* ---- the work of threadgroups ---- */
-
-/* `life` is what a threadgroup's simdgroups execute each, `resident` the number of simdgroups of a full GPU. Where threadgroups
- * are short, two of them end before the window counts, because their ends decide how those of a core fall out of step. */
-static struct extent extent_of(double life, double resident)
-{
-    const double share = fmax(LEAST_SHARE, fmin(1, CERTAIN / resident));
-    const double counted = COUNTED * share;
-    const double whole = life < WHOLE_LIVES * counted ? life * ceil(counted / life) : counted;
-    return (struct extent){life < COUNTED ? fmax(SETTLING_SHORT, SETTLING + 2 * life) : SETTLING, whole, whole / life};
-}
 
 /* Where all threadgroups have been executed, the sum of what they execute is known. */
 static void scale_work(struct run_launch *l)
@@ -95,7 +65,7 @@ static bool open_forward(struct forward *f)
         scale_work(l);
     f->all = run_launch_work(l);
     f->resident = (double)f->cores * f->slots * f->simdgroups;
-    f->extent = extent_of(f->all / (double)l->setup->group_count / f->simdgroups, f->resident);
+    f->extent = run_forward_extent(l, f->all / (double)l->setup->group_count / f->simdgroups);
     f->window = (f->extent.settling + f->extent.counted) * f->resident;
     return true;
 }
@@ -305,11 +275,6 @@ static void drain(struct forward *f)
     gpu_counted_add(&f->counts, &f->last.counts, f->all - p.work);
 }
 
-static bool has_few_waves(const struct run_launch *l)
-{
-    return l->setup->group_count / run_launch_wave(l) < FEW_WAVES;
-}
-
 /* The distance to the next window. */
 static double next_step(const struct forward *f, double at)
 {
@@ -319,7 +284,7 @@ static double next_step(const struct forward *f, double at)
     const double share = gpu_places_share(&f->places);
     const double windows = share > 0 ? fmax(WINDOWS, 1 / share) : WINDOWS;
     const double window = (f->extent.settling + f->extent.counted) * f->resident;
-    const double growth = has_few_waves(f->l) ? FEW_GROWTH : GROWTH;
+    const double growth = run_forward_has_few_waves(f->l) ? FEW_GROWTH : GROWTH;
     const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(growth * at, f->all / windows));
     if (!f->l->run->request->cold || (at >= filled && f->windows > 0))
         return step;
@@ -336,7 +301,7 @@ static double uncertainty(const struct forward *f)
 /* Tells whether windows differ too much already to stand for few waves. */
 static bool scatters(const struct forward *f)
 {
-    return has_few_waves(f->l) && uncertainty(f) > FEW_SURE;
+    return run_forward_has_few_waves(f->l) && uncertainty(f) > FEW_SURE;
 }
 
 static bool begin_launch(struct forward *f)
@@ -414,15 +379,6 @@ static void tell(const struct forward *f)
     const struct gpu_crowd_counts ran = gpu_crowd_counts(f->l->crowd); /* some: the work has been found */
     m->gpu.replayed_share = (double)ran.played / (double)ran.instructions;
     tell_totals(f, repeats);
-}
-
-bool run_launch_forward_worthwhile(const struct run_launch *l, double work)
-{
-    const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    const double simdgroups = run_launch_simdgroups(l), resident = (double)wave * simdgroups;
-    const struct extent e = extent_of(work / (double)groups / simdgroups, resident);
-    const double windows = work / ((e.settling + e.counted) * resident);
-    return groups / wave >= LEAST_WAVES && windows >= (has_few_waves(l) ? FEW_WINDOWS : LEAST_WINDOWS);
 }
 
 bool run_launch_forward(struct run_launch *l, bool *sure)

@@ -11,6 +11,8 @@
 /* Instructions of a simdgroup that slots move in turn when what they access reaches the caches. With 256, eleven launches of
  * which cores share lines were off by 1.6 % in the mean and 3.6 % at most; from 128 down, by 1.0 to 1.2 and 2.5 %. */
 #define TURN 32.0
+/* Instructions of a simdgroup after which nothing is left in L1s and TLBs of what was accessed before. */
+#define NEAR 2048.0
 /* The same in the warm-up of a launch that is timed whole. There the order of stores and loads of neighbouring threadgroups
  * counts: what is in L2 at the end is what the launch finds first. */
 #define TURN_WARM 8.0
@@ -24,6 +26,8 @@
 /* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch
  * finds lines of its own there, which come and go more often than others. */
 #define L2_RENEWED 2.0
+/* The same amid a launch, counted by what was read from the SLC in the latest window. */
+#define L2_LEFT 4.0
 /* The part of a wave of threadgroups that a warm-up begins with. */
 #define WARM_PARTS 4
 /* Where data take less than so many times as long in DRAM as instructions take to issue, at the highest pace, the beginning of a
@@ -155,18 +159,29 @@ static void hold_up(struct turns *t)
     }
 }
 
+/* The instructions of a simdgroup after which nothing is left in L2 of what was accessed before. Where cores are held up by what
+ * they find in L2, it is looked at all the time. */
+static double renews_l2(const struct forward *f, struct gpu_fetched cost)
+{
+    const double *counted = f->last.counts.activity;
+    const double lines = counted[ACT_SLC_READ_BYTES] / MEM_LINE_BYTES;
+    const bool held_up = !f->in_step && (cost.slc > 0 || cost.dram > 0);
+    return held_up || lines <= 0 ? INFINITY : fmax(NEAR, L2_LEFT * f->l->l2_lines / lines / f->resident);
+}
+
 /* Goes forward, and what is accessed reaches the caches. */
 static bool go_touching(struct forward *f, double work, struct unit_fault *fault)
 {
     struct turns t = {f, gpu_convoy_cost(f->convoy), calloc(f->cores, sizeof *t.held_up)};
     struct touching context = {f, fault};
+    const double l2 = renews_l2(f, t.cost);
     bool ok = t.held_up;
     for (unsigned core = 0; ok && core < f->cores; core++)
         t.held_up[core] = held_up(&t, core);
     for (double left = gpu_schedule_time(f->schedule, work / f->simdgroups); ok && left > 0; left -= TURN) {
-        gpu_crowd_begin_turn(f->l->crowd);
+        gpu_crowd_begin_turn(f->l->crowd, left > l2 ? GPU_REACH_SLC : left > NEAR ? GPU_REACH_L2 : GPU_REACH_ALL);
         ok = gpu_schedule_forward(f->schedule, fmin(left, TURN), move_piece, &context);
-        if (!f->in_step) /* else they wait for one another already */
+        if (!f->in_step && left <= l2) /* else they wait for one another already */
             hold_up(&t);
     }
     run_forward_set_paces(f);
@@ -231,6 +246,7 @@ static bool finish_crowd(struct forward *f, double turn, struct unit_fault *faul
     const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
     bool ok = true;
     while (ok && gpu_schedule_busy(f->schedule)) {
+        gpu_crowd_begin_turn(f->l->crowd, GPU_REACH_ALL);
         gpu_schedule_drain(f->schedule, turn);
         for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
             uint64_t number;
@@ -242,7 +258,9 @@ static bool finish_crowd(struct forward *f, double turn, struct unit_fault *faul
     return ok;
 }
 
-/* The last instructions of the launch, so many, reach the caches. */
+/* The last instructions of the launch, so many, reach the caches: L2 and SLC, and all of them once no threadgroup is left to
+ * begin.
+ */
 static bool run_end(struct forward *f, double work, double turn)
 {
     struct unit_fault fault = {0};
@@ -250,8 +268,10 @@ static bool run_end(struct forward *f, double work, double turn)
     const double at = gpu_schedule_work(f->schedule, f->simdgroups), before = fmax(0, f->all - work - at);
     double time = gpu_schedule_rounds(f->schedule, gpu_schedule_time(f->schedule, before / f->simdgroups), ROUNDS);
     bool ok = gpu_schedule_forward(f->schedule, time, NULL, NULL) && move_crowd(f, false, &fault);
-    while (ok && gpu_schedule_next(f->schedule) < f->l->setup->group_count)
+    while (ok && gpu_schedule_next(f->schedule) < f->l->setup->group_count) {
+        gpu_crowd_begin_turn(f->l->crowd, turn > TURN_WARM ? GPU_REACH_L2 : GPU_REACH_ALL);
         ok = gpu_schedule_forward(f->schedule, turn, move_piece, &context);
+    }
     ok = ok && finish_crowd(f, turn, &fault);
     return ok || run_launch_fault(f->l, &fault);
 }

@@ -120,6 +120,11 @@ struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t 
  * one by one. Works on the port of a GPU core, others ignore it; caches off the way (coherence) are left as they are. Returns the
  * level beyond the farthest cache that received a line: MEM_L1 = none, MEM_SLC = the L2 did, MEM_DRAM = the SLC did, too. */
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
+/* The same for accesses so long ago that nothing of them is left in the TLB and in the L1, which stay as they are. */
+enum mem_level mem_port_warm_shared(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
+                                    enum mem_access_kind kind);
+/* The same where nothing is left in the L2 either. */
+enum mem_level mem_port_warm_side(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
 
 /* Tells the host which memory an access through the port will need, later again that it is near, and then what the lines need
  * that make room for it: changes nothing in the model. Pays where accesses miss L2 (mem_port_misses_l2).

@@ -98,26 +98,58 @@ static enum mem_level warm_store(struct mem_port *port, double now_ns, uint64_t 
     return displaced == UINT64_MAX ? level : farther(level, warm_l2(port, now_ns, displaced, 0, MEM_LINE_DIRTY, true));
 }
 
-enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind)
+/* Tells whether the page's translation is at hand, and brings it there otherwise. */
+static bool warm_tlb(struct mem_port *port, uint64_t page)
+{
+    const bool quick = mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page);
+    if (!quick)
+        mem_tlb_access(&port->tlb, page);
+    return quick;
+}
+
+/* Works on the access line by line. With `core`, the TLB and the L1 take part. */
+static inline enum mem_level warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
+                                  bool core)
 {
     const uint64_t end = addr + bytes, misses = port->tlb.misses;
+    const bool loads = kind == MEM_ACCESS_LOAD || kind == MEM_ACCESS_FETCH;
     enum mem_level level = MEM_L1;
     if (!port->cluster || !port->params.write_through)
         return level;
     for (uint64_t at = addr; at < end;) {
         const uint32_t offset = (uint32_t)(at % MEM_LINE_BYTES), room = MEM_LINE_BYTES - offset;
         const uint32_t take = end - at < room ? (uint32_t)(end - at) : room;
-        const uint64_t line = at >> MEM_LINE_SHIFT, page = line >> MEM_LINES_PER_PAGE_SHIFT;
-        const bool quick = mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page);
-        if (!quick)
-            mem_tlb_access(&port->tlb, page);
-        if (kind == MEM_ACCESS_LOAD || kind == MEM_ACCESS_FETCH)
-            level = farther(level,
-                            warm_load(port, now_ns, line, mem_port_quarters(port, offset, take), kind == MEM_ACCESS_LOAD, quick));
-        else
-            level = farther(level, warm_store(port, now_ns, line, offset, take));
+        const uint64_t line = at >> MEM_LINE_SHIFT;
+        const bool quick = core && warm_tlb(port, line >> MEM_LINES_PER_PAGE_SHIFT);
+        const enum mem_level its =
+            loads ? warm_load(port, now_ns, line, mem_port_quarters(port, offset, take), core && kind == MEM_ACCESS_LOAD, quick)
+                  : warm_store(port, now_ns, line, offset, take);
+        level = farther(level, its);
         at += take;
     }
     port->tlb.misses = misses;
+    return level;
+}
+
+enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind)
+{
+    return warm(port, now_ns, addr, bytes, kind, true);
+}
+
+enum mem_level mem_port_warm_shared(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
+                                    enum mem_access_kind kind)
+{
+    return warm(port, now_ns, addr, bytes, kind, false);
+}
+
+enum mem_level mem_port_warm_side(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind)
+{
+    const uint64_t last = (addr + bytes - 1) >> MEM_LINE_SHIFT;
+    enum mem_level level = MEM_L1;
+    if (!port->cluster || !port->params.write_through)
+        return level;
+    for (uint64_t line = addr >> MEM_LINE_SHIFT; line <= last; line++)
+        level = farther(level, warm_side(port->cluster->system, port->cluster->params.die, now_ns, line,
+                                         kind == MEM_ACCESS_STORE ? MEM_LINE_DIRTY : 0));
     return level;
 }

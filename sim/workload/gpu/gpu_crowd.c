@@ -1,17 +1,24 @@
 #include "sim/workload/gpu/gpu_crowd.h"
 
 #include "sim/workload/gpu/gpu_touch.h"
+#include "units/mem/cache.h"
 
 #include <stdlib.h>
 
 /* A threadgroup that is farther than it is to be, but by no more instructions than that, stays where it is. */
 #define TOO_FAR 1024
 
-/* Lines of a turn that are remembered: a power of two, more than any turn brings in; of two that want the same place, the latter
- * stays. */
+/* Lines of a turn that are remembered: a power of two, more than any turn brings in, and no more than half an SLC; of two that
+ * want the same place, the latter stays. */
 #define COMING ((size_t)1 << 14)
-/* Bits of a turn's number beside a line's. */
-#define TURN_BITS 16
+
+/* A line that was loaded in some turn. */
+struct coming {
+    uint64_t line;
+    uint32_t turn;
+    uint8_t halves; /* that were asked for, of those that are told apart */
+    uint8_t from;   /* enum mem_level: the farthest place that any of it came from */
+};
 
 struct member {
     struct gpu_group *group; /* executes; created at first use */
@@ -30,9 +37,10 @@ struct gpu_crowd {
     const struct gpu_replay *replay; /* NULL = all threadgroups are executed */
     struct gpu_crowd_counts counts;
     struct gpu_fetched *fetched; /* by core */
-    uint64_t
-        *coming; /* lines that the present turn has brought in, each with the number of its turn and the place it came from */
-    uint64_t turn;
+    struct coming *coming;
+    uint32_t turn;
+    enum gpu_crowd_reach reach; /* of the present turn */
+    size_t loaded;              /* lines loaded in it */
 };
 
 struct gpu_crowd *gpu_crowd_create(const struct gpu_setup *setup, unsigned cores, unsigned slots, struct mem_port *const *port)
@@ -145,28 +153,68 @@ struct move {
     unsigned core;
 };
 
-/* Where a line comes from that is accessed: from beyond the L2 if anybody has brought it in from there in this turn. */
-static enum mem_level comes_from(struct gpu_crowd *c, uint64_t address, enum mem_level from)
+static struct coming *coming_of(const struct gpu_crowd *c, uint64_t address)
 {
-    const uint64_t line = address / MEM_LINE_BYTES, turn = c->turn & ((1 << TURN_BITS) - 1);
-    uint64_t *place = &c->coming[line % COMING];
-    if (from >= MEM_SLC)
-        *place = (line << TURN_BITS | turn) << 1 | (from >= MEM_DRAM);
-    return *place >> 1 != (line << TURN_BITS | turn) ? from : *place & 1 ? MEM_DRAM : MEM_SLC;
+    return &c->coming[address / MEM_LINE_BYTES % COMING];
+}
+
+static uint8_t halves_of(uint64_t address, uint32_t bytes)
+{
+    const uint64_t first = address % MEM_LINE_BYTES / MEM_HALF_BYTES,
+                   last = (address + bytes - 1) % MEM_LINE_BYTES / MEM_HALF_BYTES;
+    return (uint8_t)(1u << first | 1u << last);
+}
+
+/* Tells whether an access was made in this turn already, by whomever: another one leaves L2 and SLC as they are. */
+static bool again(const struct gpu_crowd *c, uint64_t address, uint32_t bytes)
+{
+    const struct coming *line = coming_of(c, address);
+    return line->line == address / MEM_LINE_BYTES && line->turn == c->turn && !(halves_of(address, bytes) & ~line->halves);
+}
+
+/* Where a line comes from that is loaded: from beyond the L2 if anybody has brought it in from there in this turn. */
+static enum mem_level comes_from(struct gpu_crowd *c, uint64_t address, uint32_t bytes, enum mem_level from)
+{
+    struct coming *line = coming_of(c, address);
+    if (line->line != address / MEM_LINE_BYTES || line->turn != c->turn)
+        *line = (struct coming){address / MEM_LINE_BYTES, c->turn, 0, MEM_L1};
+    line->halves |= halves_of(address, bytes);
+    line->from = from > line->from ? (uint8_t)from : line->from;
+    return (enum mem_level)line->from;
+}
+
+static enum mem_level warm_line(const struct move *m, uint64_t address, uint32_t bytes, enum mem_access_kind kind)
+{
+    struct gpu_crowd *c = m->crowd;
+    if (c->reach == GPU_REACH_ALL)
+        return mem_port_warm(m->port, 0, address, bytes, kind);
+    if (kind != MEM_ACCESS_STORE && again(c, address, bytes))
+        return MEM_L1;
+    c->loaded++;
+    return c->reach == GPU_REACH_L2 ? mem_port_warm_shared(m->port, 0, address, bytes, kind)
+                                    : mem_port_warm_side(m->port, 0, address, bytes, kind);
 }
 
 static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem_access_kind kind)
 {
     const struct move *m = context;
-    const enum mem_level from = mem_port_warm(m->port, 0, address, bytes, kind);
+    const enum mem_level from = warm_line(m, address, bytes, kind);
     m->crowd->counts.touched++;
     m->crowd->counts.into_l2 += from >= MEM_SLC;
     m->crowd->counts.into_slc += from >= MEM_DRAM;
     if (kind == MEM_ACCESS_STORE)
         return;
-    const enum mem_level waits_for = comes_from(m->crowd, address, from);
+    const enum mem_level waits_for = comes_from(m->crowd, address, bytes, from);
     m->crowd->fetched[m->core].slc += waits_for == MEM_SLC;
     m->crowd->fetched[m->core].dram += waits_for >= MEM_DRAM;
+}
+
+/* The host is told of a line that will be accessed, unless it need not be looked at. */
+static void expect_line(const void *context, uint64_t address)
+{
+    const struct move *m = context;
+    if (m->crowd->reach == GPU_REACH_ALL || !again(m->crowd, address, 1))
+        mem_port_expect(m->port, address);
 }
 
 bool gpu_crowd_move(struct gpu_crowd *c, unsigned slot, uint64_t group, double to, bool touch, struct unit_fault *fault)
@@ -179,7 +227,7 @@ bool gpu_crowd_move(struct gpu_crowd *c, unsigned slot, uint64_t group, double t
     if ((!m->begun || m->number != group || gpu_crowd_done(c, slot) > to + TOO_FAR) && !gpu_crowd_start(c, slot, group))
         return false;
     if (m->plays) {
-        c->counts.played += gpu_played_touch(c->replay, &m->played, (uint64_t)to, move.port, take, &move);
+        c->counts.played += gpu_played_touch(c->replay, &m->played, (uint64_t)to, move.port ? expect_line : NULL, take, &move);
         return true;
     }
     for (unsigned i = 0; i < GPU_SIMDGROUPS_MAX; i++)
@@ -204,9 +252,15 @@ bool gpu_crowd_settle(struct gpu_crowd *c, unsigned slot, struct unit_fault *fau
 
 /* ---- counts ---- */
 
-void gpu_crowd_begin_turn(struct gpu_crowd *c)
+/* So early that only the SLC remembers them, turns follow one another as one until they have loaded as many lines as are
+ * remembered: what is loaded all the time stays young in the SLC, of which that is a part. */
+void gpu_crowd_begin_turn(struct gpu_crowd *c, enum gpu_crowd_reach reach)
 {
+    if (reach == GPU_REACH_SLC && c->reach == reach && c->loaded < COMING)
+        return;
     c->turn++;
+    c->loaded = 0;
+    c->reach = reach;
 }
 
 struct gpu_fetched gpu_crowd_fetched(const struct gpu_crowd *c, unsigned core)

@@ -43,14 +43,17 @@ bool gpu_crowd_move(struct gpu_crowd *crowd, unsigned slot, uint64_t group, doub
 /* Moves a slot a little, until none of its simdgroups waits for another one. */
 bool gpu_crowd_settle(struct gpu_crowd *crowd, unsigned slot, struct unit_fault *fault);
 
+/* How far down the caches lie that accesses reach first: those in front of them will have forgotten them where moves end, and are
+ * not told of them. */
+enum gpu_crowd_reach { GPU_REACH_ALL, GPU_REACH_L2, GPU_REACH_SLC };
 /* Moves of a turn stand for what slots do at the same time. */
-void gpu_crowd_begin_turn(struct gpu_crowd *crowd);
+void gpu_crowd_begin_turn(struct gpu_crowd *crowd, enum gpu_crowd_reach reach);
 /* How many accesses of a core's moves since creation waited for lines from beyond the L2: such that this core or another one had
  * brought in in the same turn, too. */
 struct gpu_fetched gpu_crowd_fetched(const struct gpu_crowd *crowd, unsigned core);
 
 /* Counts since creation: instructions of simdgroups, whoever moved them, and those of them that were played; accesses of moves
- * that reached the caches, and those of them that brought lines into L2 and into the SLC. */
+ * that reached the caches, and those of them that brought lines into L2 (unless the SLC was reached first) and into the SLC. */
 struct gpu_crowd_counts {
     uint64_t instructions, played, touched, into_l2, into_slc;
 };

@@ -161,12 +161,12 @@ static void hand_on(const struct gpu_replay_line *line, const struct gpu_replay_
 /* Hands on the lines from one to another, some at a time, so that the host fetches what it needs for many of them at once. It is
  * not told of them again: with so little time between, it would wait for what it fetches (gemm on 76 cores: a tenth slower). */
 static void touch_lines(const struct gpu_replay_line *line, const struct gpu_replay_line *end,
-                        const int64_t offset[GPU_REPLAY_MOVES], const struct mem_port *port, gpu_touch_line *take, void *context)
+                        const int64_t offset[GPU_REPLAY_MOVES], gpu_touch_expect *expect, gpu_touch_line *take, void *context)
 {
     while (line < end) {
         const struct gpu_replay_line *const until = end - line > TOLD ? line + TOLD : end;
-        for (const struct gpu_replay_line *l = line; port && l < until; l++)
-            mem_port_expect(port, (uint64_t)l->line.address + (uint64_t)offset[l->move]);
+        for (const struct gpu_replay_line *l = line; expect && l < until; l++)
+            expect(context, (uint64_t)l->line.address + l->from + (uint64_t)offset[l->move]);
         hand_on(line, until, offset, take, context);
         line = until;
     }
@@ -174,7 +174,7 @@ static void touch_lines(const struct gpu_replay_line *line, const struct gpu_rep
 
 /* Goes on with one simdgroup for a turn. Returns the instructions. */
 static uint64_t touch_turn(const struct gpu_replay *r, struct gpu_played *p, unsigned simdgroup, uint64_t end,
-                           const struct mem_port *port, gpu_touch_line *take, void *context)
+                           gpu_touch_expect *expect, gpu_touch_line *take, void *context)
 {
     const struct gpu_replay_simdgroup *s = &r->simdgroup[simdgroup];
     const uint32_t at = p->at[simdgroup], from = p->line[simdgroup];
@@ -184,18 +184,18 @@ static uint64_t touch_turn(const struct gpu_replay *r, struct gpu_played *p, uns
     advance(r, p, simdgroup, take && left > GPU_TOUCH_TURN ? GPU_TOUCH_TURN : left);
     p->line[simdgroup] = first_line(s, from, p->at[simdgroup]);
     if (take)
-        touch_lines(&s->line[from], &s->line[p->line[simdgroup]], p->offset, port, take, context);
+        touch_lines(&s->line[from], &s->line[p->line[simdgroup]], p->offset, expect, take, context);
     return p->at[simdgroup] - at;
 }
 
-uint64_t gpu_played_touch(const struct gpu_replay *r, struct gpu_played *p, uint64_t end, const struct mem_port *port,
+uint64_t gpu_played_touch(const struct gpu_replay *r, struct gpu_played *p, uint64_t end, gpu_touch_expect *expect,
                           gpu_touch_line *take, void *context)
 {
     uint64_t played = 0, before;
     do {
         before = played;
         for (unsigned i = 0; i < r->simdgroups; i++)
-            played += touch_turn(r, p, i, end, port, take, context);
+            played += touch_turn(r, p, i, end, expect, take, context);
     } while (played > before);
     return played;
 }

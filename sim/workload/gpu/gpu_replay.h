@@ -43,8 +43,9 @@ struct gpu_played {
 void gpu_played_start(const struct gpu_replay *replay, struct gpu_played *played, uint64_t group);
 /* How many instructions each simdgroup has executed, in the mean. */
 double gpu_played_done(const struct gpu_replay *replay, const struct gpu_played *played);
-/* As gpu_touches_run, towards `port` (NULL = nobody knows). Returns the instructions that were played. */
-uint64_t gpu_played_touch(const struct gpu_replay *replay, struct gpu_played *played, uint64_t end, const struct mem_port *port,
+/* As gpu_touches_run; `expect` (may be NULL) is told of lines before `take` receives them. Returns the instructions that were
+ * played. */
+uint64_t gpu_played_touch(const struct gpu_replay *replay, struct gpu_played *played, uint64_t end, gpu_touch_expect *expect,
                           gpu_touch_line *take, void *context);
 /* As gpu_group_run; `trace` may be NULL, and trace->failed tells that memory ran out. */
 enum gpu_step gpu_played_run(const struct gpu_replay *replay, struct gpu_played *played, unsigned simdgroup, uint64_t limit,

@@ -25,6 +25,8 @@ void gpu_touches_free(struct gpu_touches *touches);
 
 /* Receives one access to a line. */
 typedef void gpu_touch_line(void *context, uint64_t address, uint32_t bytes, enum mem_access_kind kind);
+/* Is told of a line that will be handed on soon. */
+typedef void gpu_touch_expect(const void *context, uint64_t address);
 /* Hands on what an instruction does to a line. */
 static inline void gpu_touch_hand_on(enum gpu_touch_act act, struct gpu_trace_place place, gpu_touch_line *take, void *context)
 {
