@@ -8,8 +8,11 @@
 #define SKIPPED_SD 0.003
 
 /* Between its limits, the gap before the next window is this part of the work so far: short runs and short phases at their start
- * are seen by enough windows, too. */
-#define GAP_PART 128
+ * are seen by enough windows, too. Where the paces of the windows so far agree, fewer tell as much: how well they tell it goes by
+ * the root of their number. */
+#define GAP_PART_MOST  128.0
+#define GAP_PART_LEAST 16.0
+#define STEADY_SD      0.002 /* of the time so far, relative, where the least part is enough: less than SKIPPED_SD */
 
 static void add(struct core_reading *to, const struct core_reading *from, double factor)
 {
@@ -69,10 +72,19 @@ bool core_sample_times(const struct core_sample *s, unsigned kind)
     return k->timed_pieces < RARE_FIRST || RARE_SHARE * k->timed_pieces < k->pieces;
 }
 
+/* The part of the work so far that the next gap is. */
+static double part_of(const struct core_sample *s)
+{
+    const double ns = STEADY_SD * (s->estimate.ns + s->counted.ns);
+    const double unsure = ns > 0 && s->windows >= GAP_PART_LEAST ? s->variance / (ns * ns) : INFINITY;
+    return fmin(fmax(1, unsure) * GAP_PART_LEAST, GAP_PART_MOST);
+}
+
 static double gap_of(const struct core_sample *s)
 {
     const struct core_sample_shape *const p = &s->shape;
-    const double gap = fmin(fmax(p->gap_least, s->work / GAP_PART), p->gap_most) * (0.5 + jitter(2 * s->windows));
+    const double part = s->work / part_of(s);
+    const double gap = fmin(fmax(p->gap_least, part), p->gap_most) * (0.5 + jitter(2 * s->windows));
     const double to_last = p->expected - p->lead - p->spread - p->window - s->work;
     if (p->blind)
         return INFINITY;

@@ -63,6 +63,7 @@ void cpu_timing_free(struct cpu_timing *t)
     if (!t)
         return;
     cpu_memo_release(t);
+    cpu_later_free(t->later);
     cpu_plan_forget(t);
     free(t->plan);
     cpu_predict_release(&t->predict);

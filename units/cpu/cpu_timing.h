@@ -95,6 +95,11 @@ void cpu_timing_advance(struct cpu_timing *timing, double limit_ns);
 /* Reads the trace to its end without timing it: no time passes and nothing stalls, while caches, translations, the branch
  * predictor and all counts of instructions and accesses end up as if it had been timed. */
 void cpu_timing_skip(struct cpu_timing *timing);
+/* From now on, or no longer, accesses of skipped blocks are written down, and reach the caches when the core catches up: only the
+ * latest ones then, as many as fill the caches, which count for the others as well. AMX words end it. */
+void cpu_timing_defer(struct cpu_timing *timing, bool on);
+/* To be called before anything is timed or any count of the memory system is read. */
+void cpu_timing_catch_up(struct cpu_timing *timing);
 /* Leaves caches and translations as if so many bytes had been read, in no time; a restart forgets that they were counted. */
 void cpu_timing_touch(struct cpu_timing *timing, uint64_t address, uint64_t bytes);
 /* Adds scalar work that is known only by its amount (in-process kernels): `instructions` dispatched back to back. */

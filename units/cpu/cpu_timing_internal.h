@@ -156,6 +156,7 @@ struct cpu_answer {
 #define CPU_SKIP_WAYS  4   /* lines in such a place: arrays often begin at the same set; fewer than an L1 has ways */
 
 struct cpu_memo;
+struct cpu_later;
 
 struct cpu_timing {
     struct cpu_params params;
@@ -211,6 +212,9 @@ struct cpu_timing {
         uint32_t next;
     } skip_set[CPU_SKIP_LINES];
 
+    struct cpu_later *later; /* NULL: accesses of skipped blocks were never deferred */
+    bool defers;
+
     uint64_t instructions, blocks, remembered;
     uint64_t branches, mispredicts, activity_mispredicts;
     struct activity activity;
@@ -236,6 +240,10 @@ static inline void cpu_expect(struct cpu_timing *t)
     if (__builtin_expect(t->port && mem_port_misses_l2(t->port), 0))
         cpu_look_ahead(t);
 }
+
+/* cpu_timing_later.c. Writes an access down that is made later. */
+void cpu_later_note(struct cpu_later *later, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc);
+void cpu_later_free(struct cpu_later *later);
 
 /* Counts that the first `count` instructions of a block ran; its branch is the last one now. */
 static inline void cpu_block_done(struct cpu_timing *t, struct cpu_plan *plan, const struct cpu_block *block, uint32_t count)

@@ -19,10 +19,34 @@ static void note_line(struct cpu_timing *t, uint64_t line, bool stores)
     s->next = way == s->next ? (way + 1) % CPU_SKIP_WAYS : s->next;
 }
 
+static inline bool is_noted(const struct cpu_timing *t, uint64_t line, bool stores)
+{
+    const struct cpu_skip_set *const s = &t->skip_set[line % CPU_SKIP_LINES];
+    for (uint32_t i = 0; i < CPU_SKIP_WAYS; i++)
+        if (s->line[i] >> 1 == line + 1)
+            return (s->line[i] & 1) >= stores;
+    return false;
+}
+
+/* Writes an access down. A line that was loaded will be there, and may be stored to from the second store on; of others, stores
+ * may be parts that are gathered. */
+static void defer(struct cpu_timing *t, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
+{
+    const uint64_t line = addr >> MEM_LINE_SHIFT;
+    const bool stores = kind != MEM_ACCESS_LOAD;
+    cpu_later_note(t->later, addr, bytes, kind, pc);
+    if (!stores || (kind == MEM_ACCESS_STORE && is_noted(t, line, false)))
+        note_line(t, line, stores);
+}
+
 static void reach(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind, uint64_t pc)
 {
     const bool stores = kind != MEM_ACCESS_LOAD;
     const uint64_t line = addr >> MEM_LINE_SHIFT;
+    if (t->defers) {
+        defer(t, addr, bytes, kind, pc);
+        return;
+    }
     bool there = mem_port_l1_hit(t->port, now_ns, addr, bytes, stores);
     if (!there) {
         mem_port_access_beyond(t->port, now_ns, addr, bytes, kind, pc);
@@ -70,15 +94,6 @@ static void touch_anew(struct cpu_timing *t, double now_ns, uint64_t addr, uint3
     reach(t, now_ns, addr, bytes, kind, pc);
 }
 
-static inline bool is_noted(const struct cpu_timing *t, uint64_t line, bool stores)
-{
-    const struct cpu_skip_set *const s = &t->skip_set[line % CPU_SKIP_LINES];
-    for (uint32_t i = 0; i < CPU_SKIP_WAYS; i++)
-        if (s->line[i] >> 1 == line + 1)
-            return (s->line[i] & 1) >= stores;
-    return false;
-}
-
 /* Those of the lines that share a place in L1 that were touched lately are there: the access counts as a hit and leaves
  * everything as it is. In which order so few of them are used again is not told to L1. */
 static inline void touch(struct cpu_timing *t, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
@@ -100,6 +115,8 @@ static void skip_accesses(struct cpu_timing *t, const struct cpu_plan *plan, uin
         if (a->pc_offset >= 4 * count)
             return;
         if (a->kind == CPU_ACCESS_AMX) {
+            if (t->defers)
+                cpu_timing_defer(t, false); /* AMX words reach memory by a way of their own, in turn with these */
             if (t->has_amx && t->amx.skip)
                 t->amx.skip(t->amx.context, a->bytes, address[i]);
             continue;
@@ -129,7 +146,8 @@ void cpu_timing_skip(struct cpu_timing *t)
         struct cpu_plan *const plan = cpu_plan_near(t, block);
         if (plan) {
             cpu_branch_outcome(t, block->pc);
-            cpu_expect(t);
+            if (!t->defers)
+                cpu_expect(t);
             skip_accesses(t, plan, count, now_ns, trace->address + t->trace_address);
             cpu_block_done(t, plan, block, count);
         }
@@ -148,8 +166,10 @@ void cpu_timing_touch(struct cpu_timing *t, uint64_t address, uint64_t bytes)
     const uint64_t begin = (address + t->address_tag) & ~(uint64_t)(MEM_LINE_BYTES - 1), end = address + t->address_tag + bytes;
     if (!t->port)
         return;
+    cpu_timing_catch_up(t);
     mem_port_stop(t->port, true);
     for (uint64_t line = begin; line < end; line += MEM_LINE_BYTES)
         reach(t, now_ns, line, MEM_LINE_BYTES, MEM_ACCESS_LOAD, 0);
     mem_port_stop(t->port, false);
+    cpu_timing_catch_up(t);
 }

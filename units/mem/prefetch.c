@@ -93,38 +93,34 @@ static struct mem_stream *covering(struct mem_prefetcher *prefetcher, uint64_t l
     return best;
 }
 
-/* Rates how well a stream fits a demand: 3 it was expected, 2 the same instruction, 1 close by (where one of the instructions is
- * not known: known ones have streams of their own, and what they do together is seen in the latest demands), 0 not at all. */
-static int fit(const struct mem_stream *s, uint64_t line, uint64_t pc, uint32_t train)
+static struct mem_stream *oldest(struct mem_prefetcher *prefetcher)
 {
-    const int64_t delta = (int64_t)(line - s->last);
-    if (s->used == 0)
-        return 0;
-    if (s->matches > 0 && delta == s->stride)
-        return 3;
-    if (s->matches >= train) /* trusted: an instruction that goes on elsewhere starts another stream, and this one ages */
-        return 0;
-    if (pc != 0 && s->pc == pc)
-        return 2;
-    return (pc == 0 || s->pc == 0) && delta >= -NEAR_LINES && delta <= NEAR_LINES ? 1 : 0;
+    struct mem_stream *best = prefetcher->stream;
+    for (uint32_t i = 1; i < prefetcher->params.streams; i++)
+        if (prefetcher->stream[i].used < best->used)
+            best = &prefetcher->stream[i];
+    return best;
 }
 
+/* The stream that a demand fits best: one that expected it, else one of the same instruction, else one close by where one of the
+ * instructions is not known (known ones have streams of their own, and what they do together is seen in the latest demands). One
+ * that is trusted is not taken for another demand: an instruction that goes on elsewhere starts another stream, and this one
+ * ages. From the last stream to the first, so that the first one stays; without branches, which the host would guess wrongly. */
 static struct mem_stream *match(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc, bool *fresh)
 {
-    struct mem_stream *best = NULL, *oldest = prefetcher->stream;
-    int best_fit = 0;
-    for (uint32_t i = 0; i < prefetcher->params.streams && best_fit < 3; i++) {
-        struct mem_stream *s = &prefetcher->stream[i];
-        const int f = fit(s, line, pc, prefetcher->params.train);
-        if (f > best_fit) {
-            best_fit = f;
-            best = s;
-        }
-        if (s->used < oldest->used)
-            oldest = s;
+    const uint32_t none = prefetcher->params.streams, train = prefetcher->params.train;
+    uint32_t expected = none, same = none, near = none;
+    for (uint32_t i = none; i-- > 0;) {
+        const struct mem_stream *const s = &prefetcher->stream[i];
+        const int64_t delta = (int64_t)(line - s->last);
+        const bool used = s->used != 0, open = used & (s->matches < train);
+        expected = used & (s->matches > 0) & (delta == s->stride) ? i : expected;
+        same = open & (s->pc == pc) & (pc != 0) ? i : same;
+        near = open & ((pc == 0) | (s->pc == 0)) & (delta >= -NEAR_LINES) & (delta <= NEAR_LINES) ? i : near;
     }
-    *fresh = best == NULL;
-    return best ? best : oldest;
+    const uint32_t found = expected < none ? expected : same < none ? same : near;
+    *fresh = found == none;
+    return *fresh ? oldest(prefetcher) : &prefetcher->stream[found];
 }
 
 /* Advances the stream to `line`. Returns true once its stride has proved itself. */

@@ -177,6 +177,8 @@ static void sample_stretch(struct core_job *j, double instructions)
 {
     struct cpu_timing *const timing = j->core->timing;
     const bool timed = core_sample_times(&j->sample, 0);
+    if (timed && j->skipped)
+        cpu_timing_catch_up(timing);
     if (timed && j->piece == 0)
         core_reading_take(&j->before, j->core, cpu_timing_done_at(timing));
     core_phases_note(&j->phases, &j->trace);
@@ -188,6 +190,8 @@ static void sample_stretch(struct core_job *j, double instructions)
     while (cpu_timing_pending(timing))
         cpu_timing_advance(timing, INFINITY);
     j->piece += instructions;
+    if (!j->running)
+        cpu_timing_catch_up(timing);
     end_piece(j, timed);
 }
 
@@ -251,6 +255,8 @@ void core_job_sample(struct core_job *job, const struct core_sample_shape *shape
     job->samples = true;
     job->with_amx = *with_amx;
     core_sample_begin(&job->sample, shape);
+    if (job->core && !shape->blind)
+        cpu_timing_defer(job->core->timing, true);
 }
 
 /* Ends a sample before the program: from now on everything is timed. */
@@ -259,6 +265,7 @@ static void end_sample(struct core_job *j)
     struct core_reading now;
     if (!j->samples)
         return;
+    cpu_timing_defer(j->core->timing, false);
     core_reading_take(&now, j->core, cpu_timing_done_at(j->core->timing));
     if (j->piece > 0 && j->skipped)
         core_sample_skipped(&j->sample, core_phases_of(&j->phases), j->piece);
