@@ -127,6 +127,24 @@ static void test_short_rows_are_one_stream(void)
     }
 }
 
+/* Four rows of 32 lines side by side, eight lines of each at a time, as a matrix is transposed piece by piece: the first row's
+ * stream reaches the next row, whose demands move it a whole row on. It then orders what is due for all the lines it passed, and
+ * runs as far ahead as before, so that few lines are asked of DRAM by demands. */
+static void test_a_stream_that_is_moved_on_keeps_its_distance(void)
+{
+    const struct mem_prefetch_params p = {.streams = 16, .degree = 4, .distance = 38, .train = 3, .l1_distance = 38};
+    struct rig r = rig_with(p, 128);
+    double now = 0;
+    for (uint64_t group = 0; group < 24; group++)
+        for (uint64_t piece = 0; piece < 4; piece++)
+            for (uint64_t line = 0; line < 8; line++)
+                for (uint64_t i = 0; i < 4; i++, now += 200)
+                    load(&r, now, 32 * (4 * group + i) + 8 * piece + line, 0x40 + 4 * i);
+    const struct mem_counters c = counters(&r);
+    CHECK(c.hits[MEM_DRAM] <= 96, "%lu of 3072 lines from DRAM", (unsigned long)c.hits[MEM_DRAM]);
+    mem_system_free(r.system);
+}
+
 /* A chase through an L1 in no order makes no runs: nothing beyond it comes in and displaces it. */
 static void test_chases_in_l1_fetch_nothing(void)
 {
@@ -203,6 +221,7 @@ static const struct suite_test tests[] = {
     {"strides and directions", test_strides_and_directions},
     {"streams interleave", test_streams_interleave},
     {"short rows are one stream", test_short_rows_are_one_stream},
+    {"a stream that is moved on keeps its distance", test_a_stream_that_is_moved_on_keeps_its_distance},
     {"chases in L1 fetch nothing", test_chases_in_l1_fetch_nothing},
     {"random accesses fetch nothing", test_random_accesses_fetch_nothing},
     {"pollution is counted", test_pollution_is_counted},

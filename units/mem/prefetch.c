@@ -130,6 +130,7 @@ static bool advance(struct mem_stream *s, uint64_t line, uint32_t train)
     if (delta == 0)
         return false;
     s->last = line;
+    s->step = 1;
     if (delta == s->stride) {
         s->matches++;
         s->far = s->far > 0 ? s->far - 1 : 0;
@@ -147,6 +148,7 @@ static bool advance(struct mem_stream *s, uint64_t line, uint32_t train)
 static bool move(struct mem_stream *s, uint64_t line)
 {
     const int64_t ahead = (int64_t)(line - s->last) * s->stride;
+    s->step = ahead > 1 ? (uint32_t)ahead : 1;
     if (ahead <= 0)
         return ahead < 0;
     s->last = line;
@@ -176,6 +178,7 @@ static struct mem_stream *follow(struct mem_prefetcher *prefetcher, uint64_t lin
     if (step == 0)
         return NULL;
     s->stride = step;
+    s->step = 1;
     s->matches = prefetcher->params.train;
     return s;
 }
@@ -194,8 +197,9 @@ bool mem_prefetch_observe(struct mem_prefetcher *prefetcher, uint64_t line, uint
     const int64_t far = p->distance, near = p->l1_distance < p->distance ? p->l1_distance : p->distance;
     orders->base = s->last;
     orders->stride = s->stride;
+    const int64_t orders_most = (int64_t)p->degree * s->step;
     orders->far_first = s->far + 1;
-    orders->far_count = (uint32_t)(far - s->far < (int64_t)p->degree ? far - s->far : (int64_t)p->degree);
+    orders->far_count = (uint32_t)(far - s->far < orders_most ? far - s->far : orders_most);
     s->far += orders->far_count;
     orders->near_first = s->near + 1;
     /* Only lines already on their way to L2 can go on into L1. */

@@ -20,6 +20,7 @@ struct mem_stream {
     int64_t stride;    /* lines */
     int64_t far, near; /* strides from `last` that have already been requested: into L2, into L1 */
     uint32_t matches;  /* equal deltas seen in a row */
+    uint32_t step;     /* strides that the last demand moved it on, at least 1 */
 };
 
 /* How many of the latest demands are remembered one by one, for each stream that can be followed. A guess: sixteen streams make

@@ -77,14 +77,21 @@ static bool take_size(struct validate_row *row, struct validate_program *program
 
 /* ---- whisper.cpp's bench: ggml's product of N x N weights and N x N activations by one thread ---- */
 
+#define GGML_LEAST 64
 #define GGML_WHOLE 256 /* larger ones are simulated for two and for one block of sixteen activations */
 
-static bool add_dots(struct validate_program *program, unsigned rows, unsigned n, const char *precision, double times)
+/* Where there are products of byte matrices, ggml takes two rows of both operands at a time (ggml-cpu.c: nrows = 2 of Q4_0 and
+ * Q8_0 with __ARM_FEATURE_MATMUL_INT8). Builds are for the machine that they run on (GGML_NATIVE). */
+static bool add_dots(const struct validate_row *row, struct validate_program *program, unsigned rows, unsigned n,
+                     const char *precision, double times)
 {
-    const bool half = strcmp(precision, "f16") == 0, blocks = precision[0] == 'q';
+    const bool half = strcmp(precision, "f16") == 0, blocks = precision[0] == 'q', first = strncmp(row->chip, "M1", 2) == 0;
     struct validate_launch *const l = &program->launch[program->launches++];
     *l = (struct validate_launch){.times = times, .cores = 1, .unit = "cpu"};
-    snprintf(l->workload, sizeof l->workload, "gemm:%ux%ux%u,tb=1%s%s", rows, n, n, blocks ? "" : ",algo=dots",
+    snprintf(l->workload, sizeof l->workload, "gemm:%ux%ux%u,tb=1%s%s", rows, n, n,
+             !blocks ? ",algo=dots"
+             : first ? ""
+                     : ",algo=pairs",
              half ? ",acc=f16" : "");
     snprintf(l->precision, sizeof l->precision, "%s", precision);
     return true;
@@ -112,11 +119,15 @@ static bool plan_ggml(struct validate_row *row, struct validate_program *program
     if (!precision)
         return validate_refuse(row, "ggml multiplies %.10s in another way: no kernel for it", validate_cell(row, "precision"));
     program->note = "orchard's kernel after ggml's dot products";
+    /* What a graph takes to be computed at all is measured by its smallest products. */
+    snprintf(program->framework, sizeof program->framework, "ggml-cpu");
+    program->framework_bytes = 4.0 * n * n;
+    program->measures_overhead = n == GGML_LEAST;
     if (n <= GGML_WHOLE)
-        return add_dots(program, n, n, precision, 1);
+        return add_dots(row, program, n, n, precision, 1);
     program->beyond_caches = true;
     const double rest = n / 16.0 - 1;
-    return add_dots(program, 16, n, precision, 1 - rest) && add_dots(program, 32, n, precision, rest);
+    return add_dots(row, program, 16, n, precision, 1 - rest) && add_dots(row, program, 32, n, precision, rest);
 }
 
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program)

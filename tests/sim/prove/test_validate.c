@@ -205,6 +205,38 @@ static void test_unmodelled(void)
     validation_free(v);
 }
 
+/* Results of MLX on cores lie in memory that is new where a source times the second call of a process: two of them where MLX 0.0
+ * runs two kernels. Later tables time calls whose memory is there. */
+static void test_memory_of_second_calls(void)
+{
+    static const char header[] = "id,chip,gpu_cores,unit,workload,precision,shape,value,value_unit,condition,source,kind,note\n";
+    static const struct {
+        const char *row, *framework;
+        double new_pages;
+        bool measures;
+    } expected[] = {
+        {"R,M1,8,cpu,relu_mlx_cpu,f32,128x16x1024,1,ms,early,mlx-benchmark,measured,", "mlx-cpu 0.0.7, one call", 8388608, true},
+        {"R,M3,,cpu,relu_mlx_cpu,f32,128x16x1024,1,ms,mlx 0.2.0,mlx-benchmark,measured,", "mlx-cpu 0.2.0, one call", 8388608,
+         true},
+        {"R,M3 Max,40,cpu,relu_mlx_cpu,f32,128x16x1024,1,ms,mlx 0.2.0,mlx-benchmark,measured,", "mlx-cpu 0.2.0", 0, false},
+        {"L,M1,8,amx,linear_mlx_cpu,f32,4x256x32 * 32x64 * 64,1,ms,early,mlx-benchmark,measured,product and bias add were two "
+         "kernels",
+         "mlx-cpu 0.0.7, one call", 2 * 262144, false},
+        {"L,M3,,amx,linear_mlx_cpu,f32,4x256x32 * 32x64 * 64,1,ms,mlx 0.2.0,mlx-benchmark,measured,product and bias add were two "
+         "kernels",
+         "mlx-cpu 0.2.0, one call", 262144, false},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+        char table[512];
+        snprintf(table, sizeof table, "%s%s\n", header, expected[i].row);
+        struct validate_program p = example_plan_row(table, 0);
+        CHECK(strcmp(p.framework, expected[i].framework) == 0 && p.framework_out_bytes == expected[i].new_pages &&
+                  p.measures_overhead == expected[i].measures,
+              "%s: '%s', %g bytes", expected[i].row, p.framework, p.framework_out_bytes);
+        validate_program_free(&p);
+    }
+}
+
 /* The wide table: device and value units in columns of their own, shapes, a scaled product. */
 static void test_framework_products(void)
 {
@@ -306,6 +338,7 @@ static const struct suite_test tests[] = {
     {"the JSON document has rows, scores and groups", test_json},
     {"unmodelled rows have a reason", test_unmodelled},
     {"products of frameworks are scaled", test_framework_products},
+    {"memory of second calls", test_memory_of_second_calls},
     {"the text table has scores and reasons", test_text},
     {"a runner may refuse", test_runner_refuses},
 };

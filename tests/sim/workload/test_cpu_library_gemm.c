@@ -72,6 +72,25 @@ static void test_blocks(void)
     neon_refused("gemm:8x8x32,tb=1,acc=f16", "q4_0", "f16");
 }
 
+/* Two rows of each at a time, by products of byte matrices, on a core that has them; M1's has not. */
+static void test_pairs(void)
+{
+    static const char *const workloads[] = {"gemm:2x2x32,tb=1,algo=pairs", "gemm:18x34x64,tb=1,algo=pairs",
+                                            "gemm:6x40x256,tb=1,batch=3,algo=pairs",
+                                            "gemm:34x6x96,tb=1,alpha=0.5,beta=-2,algo=pairs"};
+    for (size_t i = 0; i < 2 * ARRAY_COUNT(workloads); i++) {
+        struct neon_example x = {.seed = 7 + i, .gen = AMX_GEN_M2};
+        neon_compare(&x, workloads[i / 2], i % 2 ? "q4_0" : "q8_0", 1);
+        neon_close(&x);
+    }
+    struct neon_example m1 = {.seed = 7};
+    CU_ASSERT_FALSE(neon_run(&m1, workloads[0], "q8_0", 1));
+    CHECK(strstr(m1.error.text, "I8MM") != NULL, "%s", m1.error.text);
+    neon_close(&m1);
+    neon_refused("gemm:3x8x32,tb=1,algo=pairs", "q8_0", "must be even");
+    neon_refused("gemm:8x8x32,tb=1,algo=pairs", "f32", "blocks of small integers");
+}
+
 /* Threads share rows, or columns where there are few rows; more threads than parts leave some without work. */
 static void test_threads(void)
 {
@@ -124,6 +143,7 @@ static const struct suite_test tests[] = {
     {"sums in half precision", test_half_sums},
     {"dot products", test_dots},
     {"weights in blocks", test_blocks},
+    {"weights in pairs of rows", test_pairs},
     {"threads do not change bytes", test_threads},
     {"the comparison can fail", test_comparison_can_fail},
     {"refusals", test_refusals},

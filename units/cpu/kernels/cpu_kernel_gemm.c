@@ -5,11 +5,11 @@
 
 /* ORDER: native/gemm_tile.h, and the sources above. */
 enum { TILE_ROWS = 8, BLOCK_PANELS = 8, DOT_ROWS = 16 };
-enum { ACC = GEMM_OWN, ALGO, PACKED, ACC_F32 = 0, ACC_F16, ALGO_TILES = 0, ALGO_DOTS };
+enum { ACC = GEMM_OWN, ALGO, PACKED, ACC_F32 = 0, ACC_F16, ALGO_TILES = 0, ALGO_DOTS, ALGO_PAIRS };
 
 static const struct kernel_parameter parameters[] = {ROUTINE_GEMM_PARAMETERS,
                                                      {.name = "acc", .words = "f32|f16"},
-                                                     {.name = "algo", .words = "tiles|dots"},
+                                                     {.name = "algo", .words = "tiles|dots|pairs"},
                                                      {.name = "packed", .least = 0, .most = 1},
                                                      {.name = NULL}};
 
@@ -69,15 +69,19 @@ static void pass(const struct routine_request *r, const struct routine_work *w, 
 }
 
 /* a is rounded to blocks of 34 bytes, like b. */
-static bool build_blocks(const struct routine_request *r, struct routine_work *w)
+static bool build_blocks(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
 {
     const uint64_t batch = (uint64_t)r->value[GEMM_BATCH], m = (uint64_t)r->value[GEMM_M];
+    const bool pairs = r->value[ALGO] == ALGO_PAIRS;
+    const char *const name = pairs ? "neon_gemm_pairs" : "neon_gemm_dots";
+    if (pairs && (m % 2 || r->value[GEMM_N] % 2))
+        return kernel_refuse(error, "gemm: algo=pairs takes two rows of both operands at a time: M and N must be even");
     const unsigned packed =
         routine_add_scratch(w, "packed", batch * routine_type_bytes(ROUTINE_Q8_0, m * (uint64_t)r->value[GEMM_K]), 0);
     pass(r, w, packed, 0, false, add_call(w, "neon_gemm_to", "q8_0", "rows of a", batch * m));
     pass(r, w, packed, 0, false,
-         add_call(w, "neon_gemm_dots", routine_type_name(r->type), "blocks of 16 rows of c", batch * panels_of(m, DOT_ROWS)));
-    snprintf(w->variant, sizeof w->variant, "neon_gemm_dots_%s", routine_type_name(r->type));
+         add_call(w, name, routine_type_name(r->type), "blocks of 16 rows of c", batch * panels_of(m, DOT_ROWS)));
+    snprintf(w->variant, sizeof w->variant, "%s_%s", name, routine_type_name(r->type));
     return true;
 }
 
@@ -100,7 +104,9 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
 {
     if (routine_type_block(r->type) > 1)
         return r->value[ACC] == ACC_F16 ? kernel_refuse(error, "gemm: sums in f16 (acc=f16) go with elements in f16")
-                                        : build_blocks(r, w);
+                                        : build_blocks(r, w, error);
+    if (r->value[ALGO] == ALGO_PAIRS)
+        return kernel_refuse(error, "gemm: algo=pairs multiplies blocks of small integers: q4_0 and q8_0");
     if (r->value[ALGO] == ALGO_DOTS)
         return build_dots(r, w, error);
     const struct method t = method_of(r);
@@ -129,13 +135,14 @@ static bool build(const struct routine_request *r, struct routine_work *w, struc
 
 const struct routine cpu_kernel_gemm = {
     .operation = &operation_gemm,
-    .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16][,algo=tiles|dots][,packed=0|1]",
+    .grammar = "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,acc=f32|f16][,algo=tiles|dots|pairs][,packed=0|1]",
     .precisions = "f32 f16 bf16 f64 i8 q4_0 q8_0",
     .text =
         "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32 (f64: in f64; i8: in i32, which is also the type of c); "
         "ta/tb: operand "
         "stored transposed; acc: type of sums for f16; algo: tiles in registers of packed operands, or one dot product after the "
-        "other; q4_0 and q8_0: b in blocks of ggml, a rounded to q8_0, a and c in f32; packed=1: b are constants that were "
+        "other, or pairs: q4_0 and q8_0 by products of byte matrices, which M1 does not have; q4_0 and q8_0: b in blocks of "
+        "ggml, a rounded to q8_0, a and c in f32; packed=1: b are constants that were "
         "brought "
         "into panels before the run",
     .parameter = parameters,

@@ -32,7 +32,8 @@ typedef float32x4_t vector;
 #define SUM_OF(vector) vaddvq_f32(vector)
 #endif
 
-static float dot(const element *a, const element *b, int64_t k)
+/* A function of its own, as in ggml, which calls it through a pointer. */
+static __attribute__((noinline)) float dot(const element *a, const element *b, int64_t k)
 {
     vector sum[SUMS] = {NOTHING, NOTHING, NOTHING, NOTHING};
     int64_t l = 0;
