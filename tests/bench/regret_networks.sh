@@ -1,7 +1,8 @@
 #!/bin/sh
 # What a network loses when its units are chosen by kernels of other networks (--policy predictive) instead of by its own (cost): each
 # network in turn is left out of what the database has timed on that chip. One build, one estimator for all times. Prints a line for
-# each network with both times and the regret, then mean and largest.
+# each network with both times, the regret, and how many of the times that were asked for were foretold from others, known by the very
+# kernel and simulated; then mean and largest regret.
 #
 #   sh tests/bench/regret_networks.sh [CHIP[,CHIP] [PRECISION [NETWORK...]]]
 #
@@ -14,12 +15,14 @@ orchard=${ORCHARD:-$(dirname "$0")/../../build/orchard}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Seconds of a network; the database is the first word.
+# Seconds of a network, and what the policy rests on; the database is the first word.
 ask() {
     file=$1 network=$2
     shift 2
-    "$orchard" run "model:$network" --unit auto --mode timing --precision "$precision" --chip "$chip" --db "$file" -q --json "$@" |
-        sed -n 's/^ *"seconds": *\([0-9.e+-]*\),.*/\1/p' | head -1
+    "$orchard" run "model:$network" --unit auto --mode timing --precision "$precision" --chip "$chip" --db "$file" -q --json "$@" \
+        > "$folder/answer"
+    sed -n 's/^ *"seconds": *\([0-9.e+-]*\),.*/\1/p' "$folder/answer" | head -1
+    sed -n 's/.*kernels on units \([0-9]*\) foretold[^,]*, \([0-9]*\) known, \([0-9]*\) simulated.*/\1 \2 \3/p' "$folder/answer" | head -1
 }
 
 for chip in $(echo "$chips" | tr , ' '); do
@@ -32,13 +35,15 @@ for chip in $(echo "$chips" | tr , ' '); do
         for other; do
             [ "$other" = "$network" ] || "$orchard" db merge "$folder/$chip-$other.db" --db "$others" -q > "$folder/merged" || exit 2
         done
-        echo "$chip $precision $network $(cat "$folder/$chip-$network.seconds") $(ask "$others" "$network" --policy predictive)"
+        echo "$chip $precision $network $(cat "$folder/$chip-$network.seconds")" \
+            "$(ask "$others" "$network" --policy predictive | tr '\n' ' ')"
     done
 done | awk '
-    NF != 5 { print $0 " could not be asked"; bad = 1; next }
+    NF != 8 { print $0 " could not be asked"; bad = 1; next }
     {
         regret = 100 * ($5 / $4 - 1)
-        printf "%-4s %-4s %-22s cost %8.3f ms, predictive %8.3f ms, regret %6.2f %%\n", $1, $2, $3, 1e3 * $4, 1e3 * $5, regret
+        printf "%-4s %-4s %-22s cost %8.3f ms, predictive %8.3f ms, regret %6.2f %%; %d foretold, %d known, %d simulated\n",
+            $1, $2, $3, 1e3 * $4, 1e3 * $5, regret, $6, $7, $8
         sum += regret
         count++
         if (count == 1 || regret > most) most = regret
