@@ -92,8 +92,9 @@ static void print(const struct question *q)
                                                   {"of f32 [%]", NULL, true, 0},        {"cosine", NULL, true, 0},
                                                   {"largest error [%]", NULL, true, 0}, {"same first [%]", NULL, true, 0}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    fprintf(q->context->out, "%u products, %llu bytes of weights in f32; the worst output over %zu samples:\n",
-            q->row[0].products, (unsigned long long)q->bytes, q->judged->count);
+    fprintf(q->context->out,
+            "%u products, %llu bytes of weights in f32; the worst output over %zu sample%s, errors of its largest number:\n",
+            q->row[0].products, (unsigned long long)q->bytes, q->judged->count, q->judged->count == 1 ? "" : "s");
     for (size_t i = 0; table && i < ARRAY_COUNT(ways); i++) {
         const struct row *const r = &q->row[i];
         table_row(table);

@@ -104,7 +104,7 @@ static void print(const struct question *q)
         table_cell(table, isnan(l->top1) ? "-" : "%.2f", 100 * l->top1);
     }
     if (table) {
-        fprintf(out, "against single precision, over %zu samples:\n", q->report.samples);
+        fprintf(out, "against single precision, over %zu sample%s:\n", q->report.samples, q->report.samples == 1 ? "" : "s");
         api_table(q->context, table);
     }
     fprintf(out, "%s\n", q->output);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct orchard_option option_table[] = {
-    {"output", 'o', "FILE", false, "the page (default: report.html)"},
+    {"output", 'o', "FILE", false, "the page (default: report.html; with --claims none)"},
     {"perfetto", 0, "FILE", false, "also write the runs as a Chrome trace (JSON)"},
     {"figure", 0, "TITLE", false, "only this figure of the page, as SVG: 'Roofline', 'Temperature', ..."},
     {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
@@ -104,6 +104,12 @@ static bool make_page(struct api_context *context, struct orch_db *db, int words
     return runs_page(context, db, words, word, page, error);
 }
 
+/* Claims are a table already: a page of them is written when it is asked for. */
+static bool writes_page(const struct api_context *context)
+{
+    return !api_has(&context->args, "claims") || api_has(&context->args, "output") || api_has(&context->args, "figure");
+}
+
 static int ask(struct api_context *context, int words, const char *const *word)
 {
     struct orch_error error = {0};
@@ -112,7 +118,7 @@ static int ask(struct api_context *context, int words, const char *const *word)
                                    ? NULL
                                    : db_open(context->common.db, DB_READ, &error); /* a baseline may be a file */
     const bool ok = error.exit_code == 0 && make_page(context, db, words, word, &page, &error) &&
-                    verb_write_page(context, page, "report", &error);
+                    (!writes_page(context) || verb_write_page(context, page, "report", &error));
     page_free(page);
     db_close(db);
     return ok ? ORCH_OK : api_fail(context, &error);

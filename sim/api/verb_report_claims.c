@@ -1,5 +1,6 @@
 #include "sim/api/verb_report_claims.h"
 
+#include "sim/base/format.h"
 #include "sim/base/table.h"
 #include "sim/report/claims.h"
 
@@ -36,17 +37,42 @@ static void progress(void *context, size_t done, size_t all)
     api_progress(a->context, &p);
 }
 
+/* A number or a range of a claim's unit; shares and ratios have none. */
+static const char *range_text(const char *unit, double low, double high, char *text, size_t size)
+{
+    char number[2][FORMAT_SIZE];
+    const double end[2] = {low, high};
+    for (unsigned i = 0; i < 2; i++)
+        if (strcmp(unit, "yes") == 0)
+            snprintf(number[i], sizeof number[i], end[i] > 0 ? "yes" : "no");
+        else if (strcmp(unit, "1") == 0)
+            snprintf(number[i], sizeof number[i], "%.3g", end[i]);
+        else
+            format_quantity(number[i], end[i], unit);
+    if (isnan(low))
+        snprintf(text, size, "-");
+    else
+        snprintf(text, size, low == high ? "%s" : "%s to %s", number[0], number[1]);
+    return text;
+}
+
 static void print(struct api_context *context, const struct claims *c)
 {
     static const struct table_column columns[] = {
-        {"claim", NULL, false, 60}, {"chip", NULL, false, 0}, {"verdict", NULL, false, 0}, {"reason", NULL, false, 110}};
-    struct table *const t = table_create(columns, 4);
+        {"claim", NULL, false, 44}, {"chip", NULL, false, 0},    {"claimed", NULL, true, 0},   {"simulated", NULL, true, 0},
+        {"90 %", NULL, true, 0},    {"verdict", NULL, false, 0}, {"reason", NULL, false, 100},
+    };
+    char text[2 * FORMAT_SIZE + 8];
+    struct table *const t = table_create(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < claims_count(c); i++) {
         const struct claim *const one = claims_at(c, i);
         for (size_t k = 0; k < one->answers; k++) {
             table_row(t);
             table_cell(t, "%s", one->text);
             table_cell(t, "%s", *one->answer[k].chip ? one->answer[k].chip : "-");
+            table_cell(t, "%s", range_text(one->unit, one->claimed_low, one->claimed_high, text, sizeof text));
+            table_cell(t, "%s", range_text(one->unit, one->answer[k].value, one->answer[k].value, text, sizeof text));
+            table_cell(t, "%s", range_text(one->unit, one->answer[k].low, one->answer[k].high, text, sizeof text));
             table_cell(t, "%s", claim_verdict_name(one->answer[k].verdict));
             table_cell(t, "%s", one->answer[k].reason);
         }

@@ -160,14 +160,14 @@ static struct run_named_value *sorted(const struct run_values *values)
     return copy;
 }
 
-static void print_stall(const struct page *p, bool first, const char *name, double share)
+static void print_stall(const struct page *p, bool first, int width, const char *name, double share)
 {
     char text[FORMAT_SIZE], bar[BAR_WIDTH + 1];
     const int length = (int)lround(fmin(fmax(share, 0), 1) * BAR_WIDTH);
     memset(bar, '#', (size_t)length);
     bar[length] = 0;
     label(p, first ? "stalls" : "");
-    fprintf(p->out, "%-16s %8s  %s\n", name, format_share(text, share), bar);
+    fprintf(p->out, "%-*s %8s%s%s\n", width, name, format_share(text, share), *bar ? "  " : "", bar);
 }
 
 static void print_stalls(const struct page *p)
@@ -178,14 +178,18 @@ static void print_stalls(const struct page *p)
     }
     struct run_named_value *const stalls = sorted(&p->r->stalls);
     double rest = 0;
-    for (size_t i = 0; stalls && i < p->r->stalls.count; i++) {
-        if (i < STALLS_MAX && stalls[i].value >= STALL_MIN)
-            print_stall(p, i == 0, stalls[i].name, stalls[i].value);
-        else
-            rest += stalls[i].value;
+    size_t shown = 0;
+    int width = 16;
+    while (stalls && shown < p->r->stalls.count && shown < STALLS_MAX && stalls[shown].value >= STALL_MIN) {
+        const int length = (int)strlen(stalls[shown++].name);
+        width = length > width ? length : width;
     }
+    for (size_t i = 0; i < shown; i++)
+        print_stall(p, i == 0, width, stalls[i].name, stalls[i].value);
+    for (size_t i = shown; stalls && i < p->r->stalls.count; i++)
+        rest += stalls[i].value;
     if (rest >= STALL_MIN / 5)
-        print_stall(p, false, "other", rest);
+        print_stall(p, false, width, "other", rest);
     free(stalls);
 }
 

@@ -42,6 +42,15 @@ static void print_ends(const struct net_model *model, bool inputs, FILE *out)
     }
 }
 
+/* A dimension that is open, for who wants to see its sizes; NULL = there is none that has a name. */
+static const char *open_dimension(const struct net_model *model)
+{
+    for (size_t i = 1; i < model->symbols; i++)
+        if (model->bound[i] < 0)
+            return model->symbol[i];
+    return NULL;
+}
+
 static void print_work(const struct net_model *model, const struct net_memory *memory, FILE *out)
 {
     const struct net_cost all = net_total_cost(model);
@@ -49,6 +58,8 @@ static void print_work(const struct net_model *model, const struct net_memory *m
     fprintf(out, "  work      %s multiplications with additions, %s parameters, %s moved%s\n", format_count(a, (double)all.macs),
             format_count(b, (double)all.parameters), format_volume(c, (double)all.bytes),
             all.known ? "" : " (and what sizes that are not known add)");
+    if (!all.known && open_dimension(model))
+        fprintf(out, "            --dim '%s=N' says how large an open dimension is\n", open_dimension(model));
     fprintf(out, "  memory    %s at most", format_volume(a, (double)memory->peak_bytes));
     fprintf(out, " (%s live at one time, %s without sharing%s)\n", format_volume(b, (double)memory->floor_bytes),
             format_volume(c, (double)memory->sum_bytes), memory->unknown ? "; some sizes are not known" : "");

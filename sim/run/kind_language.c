@@ -238,6 +238,9 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
     char layers[80];
     language_shards_write(&w->shards, layers, sizeof layers);
     return (!w->shards.count || run_assumption_add(list, "layers", "inferred", layers)) &&
+           (run->kind->part != PART_ANE || strcmp(decoder_ends(w->model.weights).head.tensor->format->name, "bf16") != 0 ||
+            run_assumption_add(list, "bf16", "inferred",
+                               "the Neural Engine has no bf16: weights are rounded to f16 when its programs are made")) &&
            run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
            (!w->sound ||
             run_assumption_add(list, "sound", "inferred", "the spectrogram is in memory: making it takes no time")) &&

@@ -30,6 +30,7 @@ struct network {
     struct net_mixed mixed;      /* with precision "mixed", after a run */
     struct run_network run;      /* after a run */
     struct run_result operators; /* with detail op: what its kernels add up to */
+    struct run_values around;    /* seconds of what cores do before and after, by stalls */
 };
 
 /* Of the published networks, which have no file; NULL = it is a file. */
@@ -126,6 +127,7 @@ static void close_workload(struct run *run)
     free(w->picture);
     net_model_free(w->model);
     net_mixed_free(&w->mixed);
+    run_values_free(&w->around);
     run_result_free(&w->operators);
 }
 
@@ -352,6 +354,8 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
     (void)given;
     run_result_free(&w->operators);
     run_result_init(&w->operators);
+    run_values_free(&w->around);
+    w->around = (struct run_values){.count = 0};
     w->run = (struct run_network){.request = run->request,
                                   .part = part,
                                   .automatic = automatic,
@@ -364,6 +368,7 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                                   .pictures = run->request->images ? run->request->images->count : 0,
                                   .sum = m,
                                   .waits = run->progress,
+                                  .around = &w->around,
                                   .characteristics = characteristics,
                                   .result = r};
     if (characteristics || part == PART_ANE || w->run.overlaps || (automatic && run->request->precision))

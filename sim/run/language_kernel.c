@@ -242,10 +242,16 @@ bool language_look_up(struct language_stepper *s, const char *title, const struc
     const struct language_buffer data = language_part(&s->table, 0, rows * bytes),
                                  index = language_part(&s->index, 0, sizeof(uint32_t) * rows),
                                  out = language_values(s, to, (uint64_t)rows * table->columns);
-    for (unsigned i = 0; i < rows; i++)
-        memcpy((uint8_t *)data.host + i * bytes, decoder_matrix_data(table) + row[i] * bytes, bytes);
+    const bool halved = language_is_halved(s, table);
+    for (unsigned i = 0; i < rows; i++) {
+        uint8_t *const at = (uint8_t *)data.host + i * bytes;
+        if (!halved)
+            memcpy(at, decoder_matrix_data(table) + row[i] * bytes, bytes);
+        else if (!language_halve_row(table, row[i], (void *)at))
+            return orch_no_memory(s->error);
+    }
     const struct language_call call = {.title = title,
-                                       .precision = table->tensor->format->name,
+                                       .precision = halved ? "f16" : table->tensor->format->name,
                                        .part = PART_CPU,
                                        .input = {&data, &index},
                                        .inputs = 2,

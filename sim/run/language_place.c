@@ -79,12 +79,37 @@ bool language_format_widens(const char *format)
     return is_one_of(format, names, sizeof names / sizeof *names);
 }
 
-/* Rows become columns when a program for the Neural Engine is made. */
-static void turn(const uint16_t *from, uint64_t rows, unsigned columns, uint16_t *to)
+bool language_is_halved(const struct language_stepper *s, const struct decoder_matrix *matrix)
 {
-    for (uint64_t r = 0; r < rows; r++)
-        for (unsigned c = 0; c < columns; c++)
-            to[c * rows + r] = from[r * columns + c];
+    return s->turned && strcmp(matrix->tensor->format->name, "bf16") == 0;
+}
+
+bool language_halve_row(const struct decoder_matrix *matrix, uint64_t row, uint16_t *to)
+{
+    float *const value = malloc(matrix->columns * sizeof *value);
+    if (value)
+        weight_row(matrix->tensor, matrix->first_row + row, value);
+    for (unsigned c = 0; value && c < matrix->columns; c++)
+        to[c] = ane_float_to_half(value[c]);
+    free(value);
+    return value != NULL;
+}
+
+/* Rows become columns when a program for the Neural Engine is made. `first` is the row that begins an expert. */
+static bool turn(const struct language_stepper *s, const struct decoder_matrix *m, uint64_t first, uint64_t rows, uint16_t *to)
+{
+    uint16_t *const halves = malloc(m->columns * sizeof *halves);
+    bool ok = halves != NULL;
+    for (uint64_t r = 0; ok && r < rows; r++) {
+        if (language_is_halved(s, m))
+            ok = language_halve_row(m, first + r, halves);
+        else
+            memcpy(halves, decoder_matrix_data(m) + (first + r) * decoder_matrix_row_bytes(m), m->columns * sizeof *halves);
+        for (unsigned c = 0; ok && c < m->columns; c++)
+            to[c * rows + r] = halves[c];
+    }
+    free(halves);
+    return ok || orch_no_memory(s->error);
 }
 
 /* `experts` matrices stand one behind another. */
@@ -93,21 +118,21 @@ static bool place_matrix(struct language_stepper *s, const struct decoder_matrix
     const uint64_t bytes = m->tensor ? m->rows * decoder_matrix_row_bytes(m) : 0;
     if (!m->tensor)
         return true;
-    *to = (struct placed_matrix){.format = m->tensor->format->name, .rows = m->rows / experts, .columns = m->columns};
+    *to = (struct placed_matrix){
+        .format = language_is_halved(s, m) ? "f16" : m->tensor->format->name, .rows = m->rows / experts, .columns = m->columns};
     if (!has_products(s, to->format))
         return orch_fail(s->error, ORCH_UNMODELLED, "%s: tensor '%s' is in %s; products of the %s", s->model->name,
                          m->tensor->name, to->format,
-                         s->turned ? "Neural Engine have f16 weights" : "units have f32, f16, bf16, q4_0, q8_0, q4_k and q6_k");
+                         s->turned ? "Neural Engine have f16 weights, which are made of bf16, too"
+                                   : "units have f32, f16, bf16, q4_0, q8_0, q4_k and q6_k");
     s->weight_bytes += bytes;
     if (language_format_widens(to->format) && to->rows * to->columns > s->widened_values)
         s->widened_values = to->rows * to->columns;
     if (!place(s, s->turned ? NULL : decoder_matrix_data(m), bytes, &to->data))
         return false;
-    for (unsigned e = 0; s->turned && e < experts; e++) {
-        const uint64_t first = e * to->rows * to->columns;
-        turn((const uint16_t *)(const void *)decoder_matrix_data(m) + first, to->rows, to->columns,
-             (uint16_t *)to->data.host + first);
-    }
+    for (unsigned e = 0; s->turned && e < experts; e++)
+        if (!turn(s, m, e * to->rows, to->rows, (uint16_t *)to->data.host + e * to->rows * to->columns))
+            return false;
     return !m->bias || place_vector(s, m->bias, m->rows, &to->bias);
 }
 

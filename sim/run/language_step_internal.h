@@ -78,6 +78,10 @@ enum orch_part language_layer_part(const struct language_stepper *s, unsigned la
 bool language_check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count);
 /* Whether kernels widen the format to f32, or multiply by it. */
 bool language_format_widens(const char *format);
+/* Whether a matrix is rounded to f16 before the unit sees it: bf16, of which the Neural Engine has none. */
+bool language_is_halved(const struct language_stepper *s, const struct decoder_matrix *matrix);
+/* A row of such a matrix. False = memory is out. */
+bool language_halve_row(const struct decoder_matrix *matrix, uint64_t row, uint16_t *to);
 
 /* ---- language_kernel.c: kernels on the values of a pass; titles name them in the placement ---- */
 

@@ -55,6 +55,8 @@ struct run_network {
     /* Where no measure says everything (characteristics, requests to the Neural Engine): gets what kernels add up to; else NULL.
      */
     struct run_result *operators;
+    struct run_values
+        *around; /* gets the seconds by stalls of what cores do around it, which no measure has; NULL = nobody asks */
 
     /* Filled in. */
     double macs, macs_known, macs_here; /* of all nodes, of operators with a kernel, of what the asked unit computed */

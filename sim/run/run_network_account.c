@@ -193,6 +193,20 @@ static bool account_operators(const struct run_network *n, const struct run_meas
            (!n->requests || tell_requests(n, r));
 }
 
+/* What cores do around the network has its share of the time; what the units' measures say of stalls is of the rest. */
+static bool add_around(const struct run_values *around, struct run_result *r)
+{
+    double before_and_after_s = 0, said = 0;
+    for (size_t i = 0; i < around->count; i++)
+        before_and_after_s += around->item[i].value;
+    for (size_t i = 0; i < r->stalls.count; i++)
+        said += r->stalls.item[i].value;
+    if (before_and_after_s <= 0 || said <= 0)
+        return true;
+    scale_stalls(r, (1 - before_and_after_s / r->seconds) / said);
+    return add_values(&r->stalls, around, 1 / r->seconds) && set_limit(r);
+}
+
 /* ---- any ---- */
 
 static bool tell(struct run_result *r, const struct run_network *n)
@@ -247,8 +261,9 @@ bool run_network_account(struct run *run, const struct run_network *n, const str
                     : cores && gpu                                       ? account_both(run, n, m, r, error)
                     : gpu                                                ? run_gpu_account(run, m, r, error)
                                                                          : run_account(run, m, r, error);
-    if (!ok)
-        return false;
+    const bool apart = !n->operators && run->request->mode != RUN_FUNCTIONAL;
+    if (!ok || (apart && n->around && !add_around(n->around, r)))
+        return ok && orch_no_memory(error);
     r->macs = n->macs;
     r->native_mac_share = n->macs > 0 ? n->macs_here / n->macs : NAN;
     return tell(r, n) || orch_no_memory(error);

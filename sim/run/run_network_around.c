@@ -43,6 +43,8 @@ static bool add_line(struct run_network *n, const struct lowered_step *lowered, 
     const bool ok = timed && run_placement_add(&n->result->placement, title, orch_part_name(PART_CPU), "", "");
     const size_t place = n->result->placement.count - 1;
     network_step_count_buffer(n, PART_CPU);
+    for (size_t i = 0; n->around && i < r.stalls.count; i++)
+        (void)!run_values_add(n->around, r.stalls.item[i].name, r.seconds * r.stalls.item[i].value);
     const bool added = ok && network_schedule_add(n->schedule, PART_CPU, place, lowered) &&
                        network_schedule_core(n->schedule, SOC_E_CORE) && add_timing(n, &step, timing, &pass, &r, place);
     run_measure_release(&pass);

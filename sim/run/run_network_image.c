@@ -164,7 +164,7 @@ static char *name_boxes(const struct net_model *model, const struct image *image
     FILE *const out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    fprintf(out, "%zu boxes with a score of %.3g and more\n", count, least);
+    fprintf(out, "%zu %s with a score of %.3g and more\n", count, count == 1 ? "box" : "boxes", least);
     for (size_t i = 0; i < count; i++)
         name_box(model, image, &box[i], i + 1, out);
     fclose(out);

@@ -260,6 +260,11 @@ static void test_claims_are_asked_anew(void)
     char *const page = page_of("claims.html");
     CHECK(page && strstr(page, "1 of 1") && strstr(page, "orchard run gemm:32x32x32 --unit amx"), "the page lacks the claim");
     free(page);
+    /* the table has both figures, and no page is left behind */
+    cli_ask(&home, "report --claims --only microsecond -q");
+    CHECK(strstr(home.outcome.out, "claimed") && strstr(home.outcome.out, "simulated") && strstr(home.outcome.out, " 1.00 ") &&
+              access("report.html", F_OK) != 0,
+          "%s", home.outcome.out);
     cli_ask(&home, "report --claims --only nobody-claims-that -o $/none.html");
     CU_ASSERT_EQUAL(home.outcome.code, 2);
     cli_ask(&home, "report 1 --claims -o $/none.html");

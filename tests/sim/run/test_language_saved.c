@@ -80,7 +80,7 @@ static void test_golden_tokens(void)
 static void test_brain_floats(void)
 {
     enum { TOKENS = 12 };
-    static const char *const units[] = {"cpu", "amx", "gpu"};
+    static const char *const units[] = {"cpu", "amx", "gpu", "ane"};
     struct saved_model m = {.dtype = "BF16", .shards = 2};
     struct orch_error error = {0};
     struct language_model model;

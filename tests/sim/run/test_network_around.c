@@ -1,5 +1,6 @@
 /* What cores do around a network that is given an image: each kernel takes what it takes by itself on an E core, the network as
  * much longer, on every unit, with the same outputs as without the work that is timed. */
+#include "isa/array_count.h"
 #include "sim/network/image/boxes.h"
 #include "sim/network/image/image.h"
 #include "sim/run/run_network_image.h"
@@ -104,7 +105,26 @@ static void test_units(void)
     CHECK(suite_remove(folder), "%s stays", folder);
 }
 
-static const struct suite_test tests[] = {{"an image and its classes take what their kernels take alone", test_units}};
+/* With values the summary knows what each part waits for, that on E cores included. */
+static void test_stalls(void)
+{
+    static const char model[] = ORCHARD_SOURCE_DIR "/tests/examples/models/digits.onnx";
+    static const char *const units[] = {"cpu", "amx", "gpu"};
+    static const char *const file[] = {ORCHARD_SOURCE_DIR "/tests/examples/models/seven.png"};
+    const struct run_network_images images = {.file = file, .count = 1, .mean = "127", .std = "128"};
+    for (size_t u = 0; u < ARRAY_COUNT(units); u++) {
+        struct outcome o = run_on(db, "m1", model, (struct run_request){.unit = units[u], .images = &images, .seed = 1});
+        double sum = 0;
+        CHECK(o.ok, "%s: %s", units[u], o.error.text);
+        for (size_t i = 0; i < o.result.stalls.count; i++)
+            sum += o.result.stalls.item[i].value;
+        CHECK(fabs(sum - 1) < 1e-6, "%s: shares of stalls add up to %.9g", units[u], sum);
+        run_result_free(&o.result);
+    }
+}
+
+static const struct suite_test tests[] = {{"an image and its classes take what their kernels take alone", test_units},
+                                          {"stalls are of all of it", test_stalls}};
 
 int main(void)
 {
