@@ -1,6 +1,8 @@
 /* The rules of the standards, one by one, on hand-made sequences; and books that must balance. */
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
-#include "units/mem/dram_channel.h"
+#include "tests/units/mem_example.h"
+#include "units/mem/dram.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,6 +166,30 @@ static void test_standards(void)
     }
 }
 
+/* The rate of a channel is a parameter of a sweep: latencies in clocks may not jump between two ways of sharing the command bus
+ * from one percent to the next. No rate shortens what the cells take. */
+static void test_other_rates_share_the_command_bus_alike(void)
+{
+    static const char *const standards[] = {"LPDDR4X-4266", "LPDDR5-6400", "LPDDR5X-7500", "LPDDR5X-8533"};
+    for (size_t i = 0; i < ARRAY_COUNT(standards); i++) {
+        struct mem_params params = example_mem();
+        CU_ASSERT_TRUE(dram_standard(standards[i], 8, &params.dram_timing));
+        const struct dram_timing own = params.dram_timing;
+        const double peak_gbps = params.dram_channels * 32 / (own.clock_ns * own.burst);
+        for (double factor = 0.5; factor < 3; factor *= 1.01) {
+            struct mem_dram dram;
+            params.dram_peak_gbps = factor * peak_gbps;
+            CU_ASSERT_TRUE_FATAL(mem_dram_init(&dram, &params));
+            const struct dram_timing *const t = &dram.timing;
+            const int apart = t->read_latency - t->write_latency, own_apart = own.read_latency - own.write_latency;
+            CHECK((apart - own_apart) % 2 == 0, "%s x %.3f: %d clocks apart", standards[i], factor, apart);
+            CHECK(t->read_latency * t->clock_ns > 0.99 * own.read_latency * own.clock_ns, "%s x %.3f: %d clocks", standards[i],
+                  factor, t->read_latency);
+            mem_dram_release(&dram);
+        }
+    }
+}
+
 static const struct suite_test tests[] = {
     {"tells row hit, miss and conflict apart", test_row_hit_miss_and_conflict},
     {"opens a bank again after tRC", test_same_bank_waits_for_trc},
@@ -174,6 +200,7 @@ static const struct suite_test tests[] = {
     {"pays for refresh", test_refresh_costs_what_it_must},
     {"loses and doubles nothing", test_nothing_is_lost},
     {"knows the standards", test_standards},
+    {"shares the command bus alike at other rates", test_other_rates_share_the_command_bus_alike},
 };
 
 SUITE_MAIN("dram channel", tests)
