@@ -9,20 +9,23 @@
 
 /* Whoever asks for a sample gets one as soon as it saves time, as do NEON kernels of which only the time is asked for; otherwise
  * so many instructions are timed from the start on, which takes about a second or two. One that misses L1 takes the host up to a
- * microsecond, as long as some sixty others. Kernels with AMX words wait as others do: twelve of them (convolutions, attention)
- * of two to ten million instructions were off by 3 % in the mean and 8 % at most behind a start of 2^22, while fourteen of NEON
- * were off by 0.2 % and 1.6 % behind 2^20. */
+ * microsecond, as long as some sixty others. Kernels with AMX words wait as others do:
+ * their phases (packing, transforms, products) take turns in some hundred thousand instructions, at paces four times apart. Of
+ * fourteen (convolutions, attention, norms) behind a start of 2^20, samples were off by 1 to 2 % in the mean, but by 2 to 20 % at
+ * most, depending on how lengths of leads, windows and pieces fell onto those phases; NEON ones by 0.2 % and 1.6 % at most. */
 #define FIRST_UNASKED 0x1p26
 #define MISS_UNASKED  0x1p6
 
 /* A lead lasts until the window of the core and the queues of the memory system are as they would be. Triads that stream through
  * SLC and DRAM came out 3.4 % slow behind leads of 4096 instructions, 2.2 behind 16384 and 0.7 behind 32768; NEON kernels are
- * near behind 4096 (above). Programs with AMX words move ten times as many bytes with an instruction: prefetches for many rows,
- * all under way at once when timing goes on, take turns with phases without any for some 50000 instructions, and leads of one
- * length would end in the same phase. The pieces of in-process kernels are loops of many thousand instructions, of which most run
- * at the same pace. */
+ * near behind 4096 (above). Windows are as long as leads, because short ones are noisy (updates at random places of 16 MiB: some
+ * 18 % from window to window of 8192 instructions), while kinds of work are told by shorter pieces, of which fewer mix two.
+ * Programs with AMX words move ten times as many bytes with an instruction: prefetches for many rows, all under way at once when
+ * timing goes on, take turns with phases without any for some 50000 instructions, and leads of one length would end in the same
+ * phase. The pieces of in-process kernels are loops of many thousand instructions, of which most run at the same pace. */
 static const struct core_sample_shape shapes[RUN_SAMPLES] = {
-    [RUN_SAMPLE_PROGRAM] = {.first = 0x1p20, .lead = 32768, .window = 32768, .gap_least = 0x1p17, .gap_most = 0x1p24},
+    [RUN_SAMPLE_PROGRAM] =
+        {.first = 0x1p20, .lead = 32768, .window = 32768, .piece = 8192, .gap_least = 0x1p17, .gap_most = 0x1p24},
     [RUN_SAMPLE_LIBRARY] = {.first = 0x1p20, .lead = 4096, .window = 8192, .gap_least = 0x1p16, .gap_most = 0x1p19},
     [RUN_SAMPLE_AMX_PROGRAM] =
         {.first = 0x1p22, .lead = 65536, .spread = 32768, .window = 32768, .gap_least = 0x1p18, .gap_most = 0x1p21},

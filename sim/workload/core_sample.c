@@ -55,6 +55,11 @@ void core_sample_reshape(struct core_sample *s, const struct core_sample_shape *
     s->shape.blind = blind;
 }
 
+double core_sample_piece(const struct core_sample *s)
+{
+    return fmin(s->left, s->shape.piece > 0 ? s->shape.piece : s->shape.window);
+}
+
 /* Of rare kinds, the first pieces and then one in so many. */
 #define RARE_FIRST 8
 #define RARE_SHARE 16
@@ -109,13 +114,27 @@ static void close_kind(struct core_sample *s, struct core_sample_kind *k)
     k->window = (struct core_reading){0};
 }
 
+/* A kind that no window has seen yet, while leads did, goes at its pace there: where kinds take turns in steps of a lead and a
+ * window, it would else always lie in leads. */
+static void take_lead(struct core_sample_kind *k)
+{
+    if (!k->known && k->in_window <= 0 && k->in_lead > 0) {
+        k->in_window = k->in_lead;
+        k->window = k->lead;
+    }
+    k->in_lead = 0;
+    k->lead = (struct core_reading){0};
+}
+
 /* The start is windows throughout. */
 static void close_window(struct core_sample *s)
 {
     s->windows += s->part == CORE_SAMPLE_WINDOW;
     s->in_window = 0;
-    for (unsigned i = 0; i < CORE_SAMPLE_KINDS; i++)
+    for (unsigned i = 0; i < CORE_SAMPLE_KINDS; i++) {
+        take_lead(&s->kind[i]);
         close_kind(s, &s->kind[i]);
+    }
 }
 
 static void next_part(struct core_sample *s)
@@ -171,7 +190,9 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
     k->timed_pieces++;
     if (s->part == CORE_SAMPLE_LEAD && !alone) {
         k->pending += work;
+        k->in_lead += work;
         add(&s->lead, &took, 1);
+        add(&k->lead, &took, 1);
     } else {
         add(&s->counted, &took, 1);
         s->in_window += alone ? 0 : work;

@@ -23,6 +23,7 @@ struct core_sample_shape {
     double lead;                /* before each window, at least */
     double spread;              /* leads differ by up to so much */
     double window;              /* of each window */
+    double piece;               /* work whose kind is told: at most so much of a window; 0 = a window */
     double gap_least, gap_most; /* work between two windows */
     double expected;            /* of the whole run, so that its end is timed; 0 = not known */
     unsigned rare; /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
@@ -44,8 +45,9 @@ struct core_sample {
     double in_window; /* work of the present window */
     unsigned windows;
     struct core_sample_kind {
-        double pending, in_window; /* work without a time yet; its work in the present window */
-        struct core_reading window, pace;
+        double pending;            /* work without a time yet */
+        double in_window, in_lead; /* its work in the present window, and in the lead before */
+        struct core_reading window, lead, pace;
         double step; /* between the latest two paces */
         bool known;  /* pace is */
         uint64_t pieces, timed_pieces;
@@ -59,6 +61,8 @@ struct core_sample {
 void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
 /* Goes on in another shape; what has been timed stays. */
 void core_sample_reshape(struct core_sample *sample, const struct core_sample_shape *shape);
+/* Work until the next piece of a sample is to end. */
+double core_sample_piece(const struct core_sample *sample);
 /* True when the next piece of work is to be timed. */
 bool core_sample_times(const struct core_sample *sample, unsigned kind);
 /* Tells of a piece of work; a timed one lay between two readings. Skipped work of a kind that was never seen ends the gap. */

@@ -149,15 +149,15 @@ static uint64_t stretch(const struct core_job *j)
         return SHARED_STRETCH;
     if (!j->samples || j->sample.shape.blind)
         return STRETCH;
-    return (uint64_t)ceil(fmax(1, fmin(j->sample.left, j->sample.shape.window) - j->piece));
+    return (uint64_t)ceil(fmax(1, core_sample_piece(&j->sample) - j->piece));
 }
 
-/* A piece is over when it is as long as a window or its part of the sample ends. */
+/* A piece is over when it is long enough or its part of the sample ends. */
 static void end_piece(struct core_job *j, bool timed)
 {
     struct core_sample *const s = &j->sample;
     struct core_reading after;
-    if (j->running && j->piece < fmin(s->left, s->shape.window))
+    if (j->running && j->piece < core_sample_piece(s))
         return;
     const unsigned phase = core_phases_of(&j->phases);
     if (timed) {

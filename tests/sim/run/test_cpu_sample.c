@@ -72,6 +72,32 @@ static void test_paces(void)
     CHECK(r.sd_ns > 0 && r.sd_ns < 0.02 * true_ns, "%g ns", r.sd_ns);
 }
 
+/* A kind of work that comes in steps of the sample: its first piece ends the gap, and the lead outlasts it, so that no window
+ * ever meets it. Its pace in leads is what is known of it. */
+static void test_kinds_in_leads(void)
+{
+    const struct core_sample_shape shape = {.first = 4000, .lead = 400, .window = 500, .gap_least = 20000, .gap_most = 20000};
+    struct core_sample s;
+    double clock_ns = 0, true_ns = 0;
+    core_sample_begin(&s, &shape);
+    for (double at = 0; at < 1e6; at += 100) {
+        const unsigned kind = at > 4000 && fmod(at, 2000) < 300;
+        const double ns = kind ? 700 : 100;
+        const struct core_reading before = {.ns = clock_ns}, after = {.ns = clock_ns + ns};
+        true_ns += ns;
+        if (core_sample_times(&s, kind)) {
+            core_sample_timed(&s, kind, 100, &before, &after);
+            clock_ns = after.ns;
+        } else {
+            core_sample_skipped(&s, kind, 100);
+        }
+    }
+    const struct core_sampled r = core_sample_end(&s);
+    CU_ASSERT_TRUE(r.sampled);
+    CHECK(r.timed_work < 0.2 * r.work, "%g of %g timed", r.timed_work, r.work);
+    CHECK(fabs((clock_ns + r.extra_ns) / true_ns - 1) < 0.005, "%g of %g ns", clock_ns + r.extra_ns, true_ns);
+}
+
 static void test_short_runs_are_timed_whole(void)
 {
     const struct core_sample_shape shape = {.first = 10000, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000};
@@ -306,6 +332,7 @@ static void test_auto_times_what_is_quick(void)
 
 static const struct suite_test tests[] = {
     {"skipped work goes at the pace of the windows beside it, each kind at its own", test_paces},
+    {"kinds of work that only leads meet go at their pace there", test_kinds_in_leads},
     {"short runs are timed whole", test_short_runs_are_timed_whole},
     {"accesses that miss L1 shorten what is timed from the start on", test_misses_shorten_the_start},
     {"sampled runs are as long as whole ones, and count and compute the same", test_sampled_against_instr},
