@@ -130,6 +130,7 @@ enum mem_level mem_port_warm_side(struct mem_port *port, double now_ns, uint64_t
  * that make room for it: changes nothing in the model. Pays where accesses miss L2 (mem_port_misses_l2).
  */
 void mem_port_expect(const struct mem_port *port, uint64_t addr);
+void mem_port_expect_side(const struct mem_port *port, uint64_t addr); /* in the SLC alone */
 void mem_port_expect_soon(const struct mem_port *port, uint64_t addr);
 void mem_port_expect_victims(const struct mem_port *port, uint64_t addr);
 
