@@ -58,7 +58,7 @@ static bool open_forward(struct forward *f)
     f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->drift = gpu_drift_create(f->cores, 1);
     f->convoy = gpu_convoy_create(f->cores);
-    if (!f->schedule || !f->trial || !f->drift || !f->convoy)
+    if (!f->schedule || !f->trial || !f->drift || !f->convoy || !gpu_crowd_remember(l->crowd, l->slc_lines))
         return orch_no_memory(l->error);
     run_launch_rewind(l);
     if (l->run->request->mode == RUN_FULL)

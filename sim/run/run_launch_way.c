@@ -18,9 +18,8 @@
 #define TURN_WARM 8.0
 /* New lines per place of a cache after which hardly any place holds its old line. */
 #define RENEWED 1.0
-/* Accesses per place of the SLC after which what stays in it has been accessed again. With half as many, windows on 76 cores
- * scatter so much that more of them cost more than was saved; twice as many give the same times. */
-#define SEEN 8
+/* Accesses per place of the SLC after which what stays in it has been accessed again. Twice as many give the same times. */
+#define SEEN 4
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
 #define ROUNDS 24
 /* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch
@@ -212,8 +211,9 @@ bool run_forward_go(struct forward *f, double work)
 
 /* ---- the caches that a launch finds ---- */
 
-/* Touches the last lines of every buffer, as many as the SLC holds, from begin to end, all buffers side by side. */
-static void sweep(struct run_launch *l)
+/* Touches the last lines of every buffer, as many as the SLC holds, from begin to end, all buffers side by side. `quickly`,
+ * they reach the SLC alone: what follows renews the rest. */
+static void sweep(struct run_launch *l, bool quickly)
 {
     const struct abi_kernel *k = l->setup->kernel;
     const uint64_t most = (uint64_t)l->slc_lines * MEM_LINE_BYTES;
@@ -223,11 +223,13 @@ static void sweep(struct run_launch *l)
         bytes[i] = run_launch_buffer(l, i);
         longest = bytes[i] > longest ? bytes[i] : longest;
     }
+    enum mem_level (*const warm)(struct mem_port *, double, uint64_t, uint32_t, enum mem_access_kind) =
+        quickly ? mem_port_warm_side : mem_port_warm;
     for (uint64_t at = 0; at < longest; at += MEM_LINE_BYTES)
         for (unsigned i = 0; i < k->args; i++)
             if (at < bytes[i] && bytes[i] - at <= most)
-                mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at,
-                              MEM_LINE_BYTES, MEM_ACCESS_LOAD);
+                warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at, MEM_LINE_BYTES,
+                     MEM_ACCESS_LOAD);
 }
 
 /* Every core fetches the program before it runs it. */
@@ -246,7 +248,9 @@ static bool finish_crowd(struct forward *f, double turn, struct unit_fault *faul
     const struct gpu_slot *slot = gpu_schedule_slots(f->schedule);
     bool ok = true;
     while (ok && gpu_schedule_busy(f->schedule)) {
-        gpu_crowd_begin_turn(f->l->crowd, GPU_REACH_ALL);
+        gpu_crowd_begin_turn(f->l->crowd, turn > TURN_WARM && gpu_schedule_most_left(f->schedule) > NEAR * f->slots
+                                              ? GPU_REACH_L2
+                                              : GPU_REACH_ALL);
         gpu_schedule_drain(f->schedule, turn);
         for (unsigned i = 0; ok && i < f->cores * f->slots; i++) {
             uint64_t number;
@@ -309,7 +313,7 @@ bool run_forward_leave_caches(struct forward *f)
     const bool swept = fits || l->dram_over_issue < HIDING;
     const double wave = f->all / (double)l->setup->group_count * f->cores * f->slots;
     if (swept)
-        sweep(l);
+        sweep(l, true);
     if (!renew(f, swept ? wave / WARM_PARTS : wave, swept, TURN))
         return false;
     run_launch_rewind(l);
@@ -322,7 +326,7 @@ bool run_forward_warm(struct forward *f)
     const bool fits = run_launch_buffer_bytes(l) < RUN_SLC_FILLED * l->slc_lines * MEM_LINE_BYTES;
     const double wave = f->all / (double)l->setup->group_count * f->cores * f->slots;
     if (fits)
-        sweep(l);
+        sweep(l, false);
     touch_code(l);
     return renew(f, fmin(f->all, wave / WARM_PARTS), fits, TURN_WARM);
 }

@@ -286,7 +286,28 @@ static void test_scatter(void)
     CHECK(spread >= 192, "%u of 256 lines", spread);
 }
 
+/* The caches in front are not told: the SLC has the line, then the L2, and at last the L1. */
+static void test_farther_caches(void)
+{
+    struct machine m = machine_open(1, MEM_DIE_INTERLEAVE, 32, 1);
+    const uint64_t address = UINT64_C(40) << 20;
+    enum mem_level level[6] = {MEM_L1};
+    for (unsigned i = 0; m.port[0] && i < 2; i++) {
+        level[i] = mem_port_warm_side(m.port[0], 0, address, 64, MEM_ACCESS_LOAD);
+        mem_port_expect_side(m.port[0], address);
+    }
+    for (unsigned i = 2; m.port[0] && i < 4; i++)
+        level[i] = mem_port_warm_shared(m.port[0], 0, address, 64, MEM_ACCESS_LOAD);
+    for (unsigned i = 4; m.port[0] && i < 6; i++)
+        level[i] = mem_port_warm(m.port[0], 0, address, 64, MEM_ACCESS_LOAD);
+    CHECK(level[0] == MEM_DRAM && level[1] == MEM_SLC, "SLC: %d, %d", level[0], level[1]);
+    CHECK(level[2] == MEM_SLC && level[3] == MEM_L2, "L2: %d, %d", level[2], level[3]);
+    CHECK(level[4] == MEM_L2 && level[5] == MEM_L1, "L1: %d, %d", level[4], level[5]);
+    mem_system_free(m.system);
+}
+
 static const struct suite_test tests[] = {
+    {"reaches farther caches alone", test_farther_caches},
     {"leaves the caches as simulated accesses do", test_same_contents},
     {"brings in halves of lines", test_halves},
     {"passes quarters of lines on", test_quarters},

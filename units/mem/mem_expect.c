@@ -10,6 +10,11 @@ void mem_port_expect(const struct mem_port *port, uint64_t addr)
     mem_side_expect(port->system, line);
 }
 
+void mem_port_expect_side(const struct mem_port *port, uint64_t addr)
+{
+    mem_side_expect(port->system, addr >> MEM_LINE_SHIFT);
+}
+
 void mem_port_expect_soon(const struct mem_port *port, uint64_t addr)
 {
     const struct mem_cluster *cluster = port->cluster;

@@ -123,13 +123,15 @@ enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr
 /* The same for accesses so long ago that nothing of them is left in the TLB and in the L1, which stay as they are. */
 enum mem_level mem_port_warm_shared(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
                                     enum mem_access_kind kind);
-/* The same where nothing is left in the L2 either. */
+/* The same where nothing is left in the L2 either: reaches the SLC alone. Once in some 4,000 times a line that is not there is
+ * taken to be. */
 enum mem_level mem_port_warm_side(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
 
 /* Tells the host which memory an access through the port will need, later again that it is near, and then what the lines need
  * that make room for it: changes nothing in the model. Pays where accesses miss L2 (mem_port_misses_l2).
  */
 void mem_port_expect(const struct mem_port *port, uint64_t addr);
+void mem_port_expect_side(const struct mem_port *port, uint64_t addr); /* in the SLC alone */
 void mem_port_expect_soon(const struct mem_port *port, uint64_t addr);
 void mem_port_expect_victims(const struct mem_port *port, uint64_t addr);
 

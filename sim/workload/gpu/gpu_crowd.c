@@ -4,13 +4,17 @@
 #include "units/mem/cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A threadgroup that is farther than it is to be, but by no more instructions than that, stays where it is. */
 #define TOO_FAR 1024
 
-/* Lines of a turn that are remembered: a power of two, more than any turn brings in, and no more than half an SLC; of two that
- * want the same place, the latter stays. */
+/* Lines of a turn that are remembered: a power of two, more than any turn brings in; of two that want the same place, the latter
+ * stays. */
 #define COMING ((size_t)1 << 14)
+
+/* The part of the SLC's lines that count as young when they have been loaded. */
+#define YOUNG 0.25
 
 /* A line that was loaded in some turn. */
 struct coming {
@@ -40,7 +44,10 @@ struct gpu_crowd {
     struct coming *coming;
     uint32_t turn;
     enum gpu_crowd_reach reach; /* of the present turn */
-    size_t loaded;              /* lines loaded in it */
+    /* For the SLC alone: lines that were loaded a short while ago, as numbers + 1, and how many of its lines that is; a power of
+     * two, or 0 = nothing is remembered. */
+    uint64_t *young;
+    size_t youngs, loaded;
 };
 
 struct gpu_crowd *gpu_crowd_create(const struct gpu_setup *setup, unsigned cores, unsigned slots, struct mem_port *const *port)
@@ -68,6 +75,7 @@ void gpu_crowd_free(struct gpu_crowd *c)
     gpu_touches_free(c->touches);
     free(c->fetched);
     free(c->coming);
+    free(c->young);
     free(c->member);
     free(c);
 }
@@ -183,16 +191,26 @@ static enum mem_level comes_from(struct gpu_crowd *c, uint64_t address, uint32_t
     return (enum mem_level)line->from;
 }
 
+/* Tells whether the SLC was told of the line a short while ago, and remembers it. */
+static bool is_young(struct gpu_crowd *c, uint64_t line)
+{
+    uint64_t *place = &c->young[line & (c->youngs - 1)];
+    const bool young = *place == line + 1;
+    *place = line + 1;
+    c->loaded += !young;
+    return young;
+}
+
 static enum mem_level warm_line(const struct move *m, uint64_t address, uint32_t bytes, enum mem_access_kind kind)
 {
     struct gpu_crowd *c = m->crowd;
     if (c->reach == GPU_REACH_ALL)
         return mem_port_warm(m->port, 0, address, bytes, kind);
-    if (kind != MEM_ACCESS_STORE && again(c, address, bytes))
-        return MEM_L1;
-    c->loaded++;
-    return c->reach == GPU_REACH_L2 ? mem_port_warm_shared(m->port, 0, address, bytes, kind)
-                                    : mem_port_warm_side(m->port, 0, address, bytes, kind);
+    if (c->reach == GPU_REACH_SLC)
+        return kind != MEM_ACCESS_STORE && c->youngs && is_young(c, address / MEM_LINE_BYTES)
+                   ? MEM_L1
+                   : mem_port_warm_side(m->port, 0, address, bytes, kind);
+    return kind != MEM_ACCESS_STORE && again(c, address, bytes) ? MEM_L1 : mem_port_warm_shared(m->port, 0, address, bytes, kind);
 }
 
 static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem_access_kind kind)
@@ -202,7 +220,7 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
     m->crowd->counts.touched++;
     m->crowd->counts.into_l2 += from >= MEM_SLC;
     m->crowd->counts.into_slc += from >= MEM_DRAM;
-    if (kind == MEM_ACCESS_STORE)
+    if (kind == MEM_ACCESS_STORE || m->crowd->reach == GPU_REACH_SLC)
         return;
     const enum mem_level waits_for = comes_from(m->crowd, address, bytes, from);
     m->crowd->fetched[m->core].slc += waits_for == MEM_SLC;
@@ -213,7 +231,11 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
 static void expect_line(const void *context, uint64_t address)
 {
     const struct move *m = context;
-    if (m->crowd->reach == GPU_REACH_ALL || !again(m->crowd, address, 1))
+    const struct gpu_crowd *c = m->crowd;
+    const uint64_t line = address / MEM_LINE_BYTES;
+    if (c->reach == GPU_REACH_SLC && !(c->youngs && c->young[line & (c->youngs - 1)] == line + 1))
+        mem_port_expect_side(m->port, address);
+    else if (c->reach == GPU_REACH_ALL || (c->reach == GPU_REACH_L2 && !again(c, address, 1)))
         mem_port_expect(m->port, address);
 }
 
@@ -252,14 +274,25 @@ bool gpu_crowd_settle(struct gpu_crowd *c, unsigned slot, struct unit_fault *fau
 
 /* ---- counts ---- */
 
-/* So early that only the SLC remembers them, turns follow one another as one until they have loaded as many lines as are
- * remembered: what is loaded all the time stays young in the SLC, of which that is a part. */
+bool gpu_crowd_remember(struct gpu_crowd *c, double slc_lines)
+{
+    size_t youngs = 1;
+    while (2.0 * (double)youngs <= YOUNG * slc_lines)
+        youngs *= 2;
+    free(c->young);
+    c->young = calloc(youngs, sizeof *c->young);
+    c->youngs = c->young ? youngs : 0;
+    return c->young;
+}
+
+/* What is loaded all the time would grow old in the SLC if it were young for ever. */
 void gpu_crowd_begin_turn(struct gpu_crowd *c, enum gpu_crowd_reach reach)
 {
-    if (reach == GPU_REACH_SLC && c->reach == reach && c->loaded < COMING)
-        return;
     c->turn++;
-    c->loaded = 0;
+    if (c->youngs && c->loaded >= c->youngs) {
+        memset(c->young, 0, c->youngs * sizeof *c->young);
+        c->loaded = 0;
+    }
     c->reach = reach;
 }
 

@@ -46,6 +46,9 @@ bool gpu_crowd_settle(struct gpu_crowd *crowd, unsigned slot, struct unit_fault 
 /* How far down the caches lie that accesses reach first: those in front of them will have forgotten them where moves end, and are
  * not told of them. */
 enum gpu_crowd_reach { GPU_REACH_ALL, GPU_REACH_L2, GPU_REACH_SLC };
+/* Lets moves that reach an SLC of so many lines first remember which lines they loaded a short while ago. False when memory ran
+ * out. */
+bool gpu_crowd_remember(struct gpu_crowd *crowd, double slc_lines);
 /* Moves of a turn stand for what slots do at the same time. */
 void gpu_crowd_begin_turn(struct gpu_crowd *crowd, enum gpu_crowd_reach reach);
 /* How many accesses of a core's moves since creation waited for lines from beyond the L2: such that this core or another one had
