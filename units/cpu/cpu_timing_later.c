@@ -123,13 +123,13 @@ void cpu_timing_catch_up(struct cpu_timing *t)
     const double now_ns = cpu_timing_now(t);
     const uint64_t first = first_of(l);
     mem_tally_take(t->port, &before);
-    mem_port_stop(t->port, true);
+    const bool stopped = mem_port_stop(t->port, true);
     for (uint64_t at = first; at < l->count; at++) {
         if (mem_port_misses_l2(t->port))
             expect(t, l, at);
         make(t, &l->access[at & l->mask], now_ns);
     }
-    mem_port_stop(t->port, false);
+    mem_port_stop(t->port, stopped);
     if (first > 0)
         mem_tally_stretch(t->port, &before, (double)l->count / (double)(l->count - first));
     l->count = 0;

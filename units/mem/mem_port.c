@@ -402,9 +402,11 @@ struct mem_reply mem_port_access_beyond(struct mem_port *port, double now_ns, ui
     return total;
 }
 
-void mem_port_stop(struct mem_port *port, bool stopped)
+bool mem_port_stop(struct mem_port *port, bool stopped)
 {
+    const bool before = port->system->stopped;
     port->system->stopped = stopped;
+    return before;
 }
 
 double mem_port_l1_latency_ns(const struct mem_port *port)

@@ -136,8 +136,9 @@ void mem_port_expect_soon(const struct mem_port *port, uint64_t addr);
 void mem_port_expect_victims(const struct mem_port *port, uint64_t addr);
 
 /* Lets time stand still for the whole system, or go on: accesses at one and the same moment, through any port, change caches,
- * TLBs, prefetchers and counters as usual, but take no time and occupy nothing. For stretches of programs that are not timed. */
-void mem_port_stop(struct mem_port *port, bool stopped);
+ * TLBs, prefetchers and counters as usual, but take no time and occupy nothing. For stretches of programs that are not timed.
+ * Returns whether it stood still before. */
+bool mem_port_stop(struct mem_port *port, bool stopped);
 /* To be called when time has gone on: what the port's prefetcher fetched ahead while time stood still is on its way only now. If
  * it were there already, a program that waits for DRAM would find more than DRAM can deliver. */
 void mem_port_resume(struct mem_port *port, double now_ns);

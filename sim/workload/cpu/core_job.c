@@ -190,8 +190,8 @@ static void sample_stretch(struct core_job *j, double instructions)
     while (cpu_timing_pending(timing))
         cpu_timing_advance(timing, INFINITY);
     j->piece += instructions;
-    if (!j->running)
-        cpu_timing_catch_up(timing);
+    if (!j->running) /* what follows on the core is no part of this sample */
+        cpu_timing_defer(timing, false);
     end_piece(j, timed);
 }
 
@@ -255,8 +255,8 @@ void core_job_sample(struct core_job *job, const struct core_sample_shape *shape
     job->samples = true;
     job->with_amx = *with_amx;
     core_sample_begin(&job->sample, shape);
-    if (job->core && !shape->blind)
-        cpu_timing_defer(job->core->timing, true);
+    if (job->core)
+        cpu_timing_defer(job->core->timing, !shape->blind);
 }
 
 /* Ends a sample before the program: from now on everything is timed. */
