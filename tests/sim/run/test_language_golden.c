@@ -4,6 +4,7 @@
 #include "sim/base/npy.h"
 #include "sim/network/network.h"
 #include "sim/language/decoder.h"
+#include "sim/language/transformers_weights.h"
 #include "sim/run/language_step.h"
 #include "tests/sim/language/language_example.h"
 #include "tests/sim/run_example.h"
@@ -317,12 +318,14 @@ static void test_onnx_decoder(void)
                                          .rope = SHAPE_ROPE_HALVES,
                                          .rope_size = 32,
                                          .rope_base = 10000}};
-    m.weights = decoder_create(&m.shape, &b.list, 1, &error);
+    struct transformers_weights *const named = transformers_weights_of(&m.shape, &b.list, &error);
+    m.weights = named ? decoder_create(&m.shape, transformers_weights_list(named), 1, &error) : NULL;
     CHECK(m.weights != NULL, "%s", error.text);
     static const enum orch_part parts[] = {PART_CPU, PART_AMX, PART_GPU};
     for (size_t i = 0; m.weights && i < ARRAY_COUNT(parts); i++)
         check_decoder(&m, parts[i], (const int64_t *)(const void *)ids.data, (const float *)(const void *)logits.data);
     decoder_free(m.weights);
+    transformers_weights_free(named);
     weight_list_free(&b.list);
     for (unsigned i = 0; i < b.count; i++)
         free(b.data[i]);
