@@ -7,9 +7,10 @@
 #include "sim/workload/gpu/gpu_places.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 
-/* Instructions of each simdgroup before a window counts, and then; how many lives of threadgroups these are. */
+/* Instructions of each simdgroup before a window counts, and then, also where cores are held up by what others fetch; how many
+ * lives of threadgroups the window counts. */
 struct extent {
-    double settling, counted, lives;
+    double settling, counted, counted_held_up, lives;
 };
 
 /* The pace of the launch at some moment. */
@@ -53,6 +54,10 @@ struct forward {
 bool run_forward_has_few_waves(const struct run_launch *launch);
 /* How long its windows last, when the simdgroups of a threadgroup execute so many instructions each. */
 struct extent run_forward_extent(const struct run_launch *launch, double life);
+/* Tells whether cores are held up by what others fetch, and not all in step. */
+bool run_forward_is_held_up(const struct forward *f);
+/* The same where they are so few that windows scatter by it. */
+bool run_forward_scatters_held_up(const struct forward *f);
 /* Cores go forward at the paces that drift tells of, or in step. */
 void run_forward_set_paces(struct forward *f);
 /* When at the latest a window may end that settles and counts for so many instructions and lasts while its pace changes: not in

@@ -204,7 +204,8 @@ static bool time_amid(struct forward *f)
 {
     struct gpu_window w;
     const double opened_at = gpu_schedule_work(f->schedule, f->simdgroups);
-    if (!time_window(f, f->schedule, f->extent.settling * f->resident, f->extent.counted * f->resident, true, &w))
+    const double counted = run_forward_scatters_held_up(f) ? f->extent.counted_held_up : f->extent.counted;
+    if (!time_window(f, f->schedule, f->extent.settling * f->resident, counted * f->resident, true, &w))
         return false;
     const struct point p = point_of(&w, opened_at);
     learn_begins(&f->begins, &p);

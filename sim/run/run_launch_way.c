@@ -19,7 +19,8 @@
 /* New lines per place of a cache after which hardly any place holds its old line. */
 #define RENEWED 1.0
 /* Accesses per place of the SLC after which what stays in it has been accessed again. Twice as many give the same times. */
-#define SEEN 4
+#define SEEN         4
+#define SEEN_HELD_UP 8 /* where cores are held up by what others fetch: how they fall in with one another takes as long */
 /* Rounds of all slots, one threadgroup after another, before a window: as many let threadgroups fall out of step. */
 #define ROUNDS 24
 /* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch
@@ -90,7 +91,8 @@ static double renewing_work(const struct forward *f)
 {
     const double *counted = f->last.counts.activity;
     const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_DRAM_WRITE_BYTES]) / MEM_LINE_BYTES;
-    const double seen = f->touches > 0 ? SEEN * f->l->slc_lines / f->touches : INFINITY;
+    const double accesses = run_forward_scatters_held_up(f) ? SEEN_HELD_UP : SEEN;
+    const double seen = f->touches > 0 ? accesses * f->l->slc_lines / f->touches : INFINITY;
     return fmin(seen, lines > 0 ? RENEWED * f->l->slc_lines / lines : INFINITY);
 }
 
@@ -158,14 +160,19 @@ static void hold_up(struct turns *t)
     }
 }
 
+bool run_forward_is_held_up(const struct forward *f)
+{
+    const struct gpu_fetched cost = gpu_convoy_cost(f->convoy);
+    return !f->in_step && (cost.slc > 0 || cost.dram > 0);
+}
+
 /* The instructions of a simdgroup after which nothing is left in L2 of what was accessed before. Where cores are held up by what
  * they find in L2, it is looked at all the time. */
-static double renews_l2(const struct forward *f, struct gpu_fetched cost)
+static double renews_l2(const struct forward *f)
 {
     const double *counted = f->last.counts.activity;
     const double lines = counted[ACT_SLC_READ_BYTES] / MEM_LINE_BYTES;
-    const bool held_up = !f->in_step && (cost.slc > 0 || cost.dram > 0);
-    return held_up || lines <= 0 ? INFINITY : fmax(NEAR, L2_LEFT * f->l->l2_lines / lines / f->resident);
+    return run_forward_is_held_up(f) || lines <= 0 ? INFINITY : fmax(NEAR, L2_LEFT * f->l->l2_lines / lines / f->resident);
 }
 
 /* Goes forward, and what is accessed reaches the caches. */
@@ -173,7 +180,7 @@ static bool go_touching(struct forward *f, double work, struct unit_fault *fault
 {
     struct turns t = {f, gpu_convoy_cost(f->convoy), calloc(f->cores, sizeof *t.held_up)};
     struct touching context = {f, fault};
-    const double l2 = renews_l2(f, t.cost);
+    const double l2 = renews_l2(f);
     bool ok = t.held_up;
     for (unsigned core = 0; ok && core < f->cores; core++)
         t.held_up[core] = held_up(&t, core);

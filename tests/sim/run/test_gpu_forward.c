@@ -336,16 +336,26 @@ static void test_ultra(void)
 }
 
 /* Cores whose threadgroups read the same keys and values wait for them together: 5 and 10 % too fast when windows have the cores
- * at distances of chance. */
+ * at distances of chance. Such a launch is chaotic: with every threadgroup timed it takes 5.4 to 5.6 ms as the clock changes by a
+ * thousandth, and so do its windows. What is compared are means over three clocks. */
 static void test_convoys(void)
 {
-    static const char *const convoy[] = {"attention:b=1,h=12,s=1152,d=128", "attention:b=1,h=16,s=1152,d=128",
-                                         "attention:b=1,h=12,s=1536,d=128"};
+    static const char *const convoy[] = {"attention:b=1,h=12,s=1152,d=128", "attention:b=1,h=16,s=1152,d=128"};
+    static const char *const clock[] = {"gpu.clock_ghz=0.999x", "gpu.clock_ghz=1x", "gpu.clock_ghz=1.001x"};
     for (size_t i = 0; i < ARRAY_COUNT(convoy); i++) {
-        const struct run_request request = {.mode = RUN_TIMING, .cold = true};
-        struct whole_and_sample both = run_gpu_both(db, "m1", convoy[i], request);
-        CHECK(fabs(both.off) < CONVOY_BOUND, "%s: %+.2f %%", convoy[i], 100 * both.off);
-        free_both(&both);
+        double whole = 0, sampled = 0;
+        for (size_t c = 0; c < ARRAY_COUNT(clock); c++) {
+            struct run_request request = {.mode = RUN_TIMING, .cold = true, .detail = "instr"};
+            struct outcome o = run_gpu(db, "m1", clock[c], convoy[i], request);
+            request.detail = "sampled";
+            struct outcome w = run_gpu(db, "m1", clock[c], convoy[i], request);
+            CHECK(o.ok && w.ok, "%s%s", o.error.text, w.error.text);
+            whole += o.result.device_seconds;
+            sampled += w.result.device_seconds;
+            run_result_free(&o.result);
+            run_result_free(&w.result);
+        }
+        CHECK(fabs(sampled / whole - 1) < CONVOY_BOUND, "%s: %+.2f %%", convoy[i], 100 * (sampled / whole - 1));
     }
 }
 
