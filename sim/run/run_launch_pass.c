@@ -58,6 +58,7 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     with.leaps = l->lap ? &leaps : NULL;
     const struct gpu_skips skips = {&l->work, l->gpu->port, l->slc_lines, l->empty};
     with.skips = l->skips && !selection->first && !selection->window ? &skips : NULL;
+    with.replay = l->replay;
     with.reader = (struct gpu_reader){read_counts, l};
     with.profile = l->profile.row && (part || selection->window) ? &l->profile : NULL;
     memset(&l->taken, 0, sizeof l->taken);

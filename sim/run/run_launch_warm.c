@@ -56,6 +56,8 @@
 #define LARGE_WORK   0x1p24
 #define LARGE_STREAM 0x1p22
 #define STREAMING    2.0
+/* Learning how threadgroups are alike executes some fifteen of them: it takes a small part of launches with so many. */
+#define LEARNED_GROUPS 256
 /* Where laps may be leapt over instead, windows in vain cost half as much again: leaps of smaller launches cost little. */
 #define LARGE_LOOPS 0x1p25
 
@@ -88,8 +90,11 @@ bool run_launch_warm(struct run_launch *l)
     struct unit_fault fault = {0};
     const uint64_t wave = run_launch_wave(l);
     const struct gpu_selection end = {.first = l->setup->group_count - END_WAVES * wave};
-    const struct gpu_warming before = {
-        .first = first_left(l, end.first), .end = end.first, .resident = wave, .cores = l->m->gpu.params.cores};
+    const struct gpu_warming before = {.first = first_left(l, end.first),
+                                       .end = end.first,
+                                       .resident = wave,
+                                       .cores = l->m->gpu.params.cores,
+                                       .replay = l->replay};
     run_launch_rewind(l);
     if (!gpu_warm(l->setup, l->gpu->port, &before, &fault))
         return run_launch_fault(l, &fault);
@@ -231,10 +236,16 @@ static double large_work(const struct run_launch *l)
     return l->dram_over_issue > STREAMING ? LARGE_STREAM : LARGE_WORK;
 }
 
-/* Threadgroups that are executed side by side, between windows and in them, are played where they are alike. */
+/* Tells whether enough threadgroups are run to learn what they have in common. */
+static bool worth_learning(const struct run_launch *l)
+{
+    return l->way == RUN_WAY_FORWARD || l->way == RUN_WAY_TOUCH || l->setup->group_count >= LEARNED_GROUPS;
+}
+
+/* Threadgroups are played where they are alike. Where every instruction is asked for, all are executed. */
 static bool learn_replay(struct run_launch *l)
 {
-    if ((l->way != RUN_WAY_FORWARD && l->way != RUN_WAY_TOUCH) || l->lap)
+    if (!may_extend(l) || l->lap || !worth_learning(l))
         return true;
     if (!gpu_replay_learn(l->setup, &l->replay))
         return orch_no_memory(l->error);

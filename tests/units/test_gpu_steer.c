@@ -61,6 +61,18 @@ static void test_choice(void)
                    "device_store 0, i32, x, r1, u2_u3, r2, unsigned, 0\nstop\n",
                    &by_memory);
     CU_ASSERT_TRUE(by_memory);
+    /* Those that load it write it again before any of them leaves: nobody has it further out. */
+    steering_share("mov_imm r0l, 0\nget_sr r1, sr80\nmov_imm r2, 5, 0b0\nif_icmp r0l, ult, r1, 9, 1\n"
+                   "device_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\nfadd32 r3, r2, r2\nmov_imm r2, 4, 0b0\n"
+                   "pop_exec r0l, 1\ndevice_store 0, i32, x, r3, u2_u3, r2, unsigned, 0\nstop\n",
+                   &by_memory);
+    CU_ASSERT_FALSE(by_memory);
+    /* Only some of them do. */
+    steering_share("mov_imm r0l, 0\nget_sr r1, sr80\nmov_imm r2, 5, 0b0\nif_icmp r0l, ult, r1, 9, 1\n"
+                   "device_load 0, i32, x, r2, u0_u1, r1, unsigned\nwait 0\nif_icmp r0l, ult, r1, 5, 1\nmov_imm r2, 4, 0b0\n"
+                   "pop_exec r0l, 1\npop_exec r0l, 1\ndevice_store 0, i32, x, r1, u2_u3, r2, unsigned, 0\nstop\n",
+                   &by_memory);
+    CU_ASSERT_TRUE(by_memory);
 }
 
 /* ---- faults ---- */

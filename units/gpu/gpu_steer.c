@@ -3,9 +3,9 @@
  *
  * For every place of the program and every register half the search knows whether its value will steer, and if so, the level of
  * nested masks at which it is read. A write hides earlier writes only from readers at its own level or further inside, because
- * lanes that are inactive at the write keep what they had; from all readers where no lane can be inactive. An instruction steers
- * when it changes the mask or the flow, or writes a half that will steer. A load that steers makes all stores to the same memory
- * steer.
+ * lanes that are inactive at the write keep what they had; from all readers where no lane can be inactive, or where the same
+ * lanes made the earlier write and none has come or gone since. An instruction steers when it changes the mask or the flow, or
+ * writes a half that will steer. A load that steers makes all stores to the same memory steer.
  */
 #include "units/gpu/gpu_exec.h"
 
@@ -88,12 +88,10 @@ static void mark(uint8_t level[AGX_HALVES], const struct agx_operand *operand, u
         level[i] = at < level[i] ? at : level[i];
 }
 
-static bool marked(const uint8_t level[AGX_HALVES], struct agx_range range)
+static bool reads(const struct agx_operand *operand, unsigned half)
 {
-    for (unsigned i = range.first; i < (unsigned)range.first + range.count && i < AGX_HALVES; i++)
-        if (level[i] != NEVER)
-            return true;
-    return false;
+    return operand->place >= AGX_PLACE_HALF && operand->place <= AGX_PLACE_PAIR && half >= operand->index &&
+           half < operand->index + halves_of(operand);
 }
 
 /* Readers across lanes, at level 0, see lanes that do not exist, too. */
@@ -288,6 +286,45 @@ static void merge(uint8_t *restrict into, const struct search *s, uint32_t from)
         into[i] = other[i] < into[i] ? other[i] : into[i];
 }
 
+/* Tells whether a half counts to an instruction that steers, or says where an access goes. */
+static bool steers_by(const struct gpu_inst *at, unsigned half)
+{
+    const bool accesses = memory_of(&at->effect) != NO_MEMORY;
+    for (unsigned i = 0; i < at->inst.source_count && i < AGX_MAX_SOURCES; i++)
+        if ((at->steers || (accesses && i > 0)) && reads(&at->inst.source[i], half))
+            return true;
+    return false;
+}
+
+/* Tells whether all lanes that write a half here write it again before it steers anything and before lanes come or go. Then
+ * readers further out do not see what they write here: a loop may keep what it loads in the register that is the counter at its
+ * end. */
+static bool written_again(const struct search *s, uint32_t index, unsigned half)
+{
+    const struct gpu_program *p = s->program;
+    for (uint32_t i = p->inst[index].next; i != GPU_NO_INSTRUCTION; i = p->inst[i].next) {
+        const struct gpu_inst *at = &p->inst[i];
+        const struct agx_range write = at->effect.write;
+        if (must_happen(at))
+            return false;
+        if (steers_by(at, half))
+            return false;
+        if (half >= write.first && half < (unsigned)write.first + write.count)
+            return !stores(&at->effect);
+    }
+    return false;
+}
+
+/* Tells whether anything that steers comes from what an instruction writes. */
+static bool writes_steering(const struct search *s, uint32_t index, const uint8_t level[AGX_HALVES])
+{
+    const struct agx_range write = s->program->inst[index].effect.write;
+    for (unsigned i = write.first; i < (unsigned)write.first + write.count && i < AGX_HALVES; i++)
+        if (level[i] != NEVER && !(s->levelled && written_again(s, index, i)))
+            return true;
+    return false;
+}
+
 /* Follows the halves that steer from behind an instruction to before it. */
 static void follow(struct search *s, uint32_t index)
 {
@@ -302,7 +339,7 @@ static void follow(struct search *s, uint32_t index)
         merge(level, s, at->target);
     if (s->levelled)
         let_in(level, at, depth);
-    const bool written = marked(level, at->effect.write);
+    const bool written = writes_steering(s, index, level);
     const bool steers = at->steers || must_happen(at) || written || (stores(&at->effect) && s->memory[memory]);
     if (written && memory != NO_MEMORY && !s->memory[memory])
         s->memory[memory] = s->grew = true;

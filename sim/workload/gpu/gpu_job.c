@@ -323,6 +323,8 @@ static bool create_parts(struct gpu_job *j)
     j->fetched = calloc(j->params->cores, sizeof *j->fetched);
     j->behind = calloc((size_t)j->params->cores * j->slots, sizeof *j->behind);
     j->own = j->selection.crowd ? NULL : gpu_crowd_create(j->setup, j->params->cores, j->slots, NULL);
+    if (j->own)
+        gpu_crowd_set_replay(j->own, leaps ? NULL : j->selection.replay); /* what is played marks no laps */
     j->crowd = j->own ? j->own : j->selection.crowd;
     j->leaper = leaps ? gpu_leaper_create(j->setup, leaps->lap, leaps->lines) : NULL;
     j->drift = leaps ? gpu_drift_create(j->params->cores, j->slots) : NULL;

@@ -59,6 +59,7 @@ struct gpu_selection {
     uint64_t first;                  /* threadgroup; all from it on */
     const struct gpu_schedule *open; /* which threadgroups are under way already; `crowd` has them there. NULL = none */
     struct gpu_crowd *crowd;         /* executes; NULL = one of the job's own */
+    const struct gpu_replay *replay; /* plays threadgroups of a crowd of the job's own; NULL = all of them are executed */
     struct gpu_window *window;       /* NULL = up to the end */
     const struct gpu_leaps *leaps;   /* NULL = every lap of every loop is timed */
     const struct gpu_skips *skips;   /* NULL = all threadgroups are timed */

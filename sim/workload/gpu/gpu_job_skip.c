@@ -149,7 +149,8 @@ static bool skip(struct gpu_job *j, uint64_t groups, bool filling)
                                      .resident = wave,
                                      .cores = j->params->cores,
                                      .now_ns = gpu_timing_now_ns(j->timing),
-                                     .goes_on = true};
+                                     .goes_on = true,
+                                     .replay = j->selection.replay};
     j->next = to;
     s->touched = touched > 0;
     return !touched || gpu_warm(j->setup, j->selection.skips->port, &part, &j->fault);

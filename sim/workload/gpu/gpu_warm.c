@@ -21,6 +21,7 @@ struct warming {
     struct mem_port *const *port;
     struct gpu_group *group;
     struct gpu_touches *touches;
+    struct gpu_played played;
     struct pending *pending; /* a ring */
     size_t oldest, pendings;
     uint64_t stores_due; /* `due` of the stores of the present threadgroup */
@@ -58,18 +59,35 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
         (struct pending){.address = address, .due = w->stores_due, .bytes = bytes, .core = w->core};
 }
 
-static bool run_groups(struct warming *w, const struct gpu_warming *what, struct unit_fault *fault)
+static void expect_line(const void *context, uint64_t address)
+{
+    const struct warming *w = context;
+    mem_port_expect(w->port[w->core], address);
+}
+
+/* Runs one threadgroup from its beginning to its end: plays it where that says the same. */
+static bool run_group(struct warming *w, const struct gpu_replay *replay, uint64_t group, struct unit_fault *fault)
 {
     uint64_t whole[GPU_SIMDGROUPS_MAX]; /* each simdgroup up to its end */
+    if (replay && gpu_replay_has(replay, group)) {
+        gpu_played_start(replay, &w->played, group);
+        gpu_played_touch(replay, &w->played, UINT64_MAX, expect_line, touch_line, w);
+        return true;
+    }
     memset(whole, 0xff, sizeof whole);
+    gpu_setup_start(w->setup, w->group, group, w->core);
+    gpu_touches_towards(w->touches, w->port[w->core]);
+    return gpu_touches_run(w->touches, w->group, whole, touch_line, w, fault);
+}
+
+static bool run_groups(struct warming *w, const struct gpu_warming *what, struct unit_fault *fault)
+{
     for (uint64_t i = what->first - what->before; i < what->end; i++) {
         /* On the GPU a threadgroup goes to a core that has room. Which one that is follows no rule, so a hash picks it here. */
         w->core = (uint32_t)(mem_page_hash(i) % what->cores);
         w->stores_only = i < what->first;
         w->stores_due = i + what->resident;
-        gpu_setup_start(w->setup, w->group, i, w->core);
-        gpu_touches_towards(w->touches, w->port[w->core]);
-        if (!gpu_touches_run(w->touches, w->group, whole, touch_line, w, fault))
+        if (!run_group(w, what->replay, i, fault))
             return false;
         work_progress_tell(w->setup->progress, "executing", (double)(i + 1) / (double)what->end, 0);
         store_due(w, i + 1);

@@ -8,6 +8,7 @@
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_WARM_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_WARM_H
 
+#include "sim/workload/gpu/gpu_replay.h"
 #include "sim/workload/gpu/gpu_setup.h"
 #include "units/mem/mem_timing.h"
 
@@ -16,8 +17,9 @@ struct gpu_warming {
     uint64_t first, end, resident;
     unsigned cores;
     double now_ns;
-    uint64_t before; /* of so many threadgroups before the first one, stores are still to come */
-    bool goes_on;    /* the launch goes on: the stores of the last `resident` ones are still to come */
+    uint64_t before;                 /* of so many threadgroups before the first one, stores are still to come */
+    bool goes_on;                    /* the launch goes on: the stores of the last `resident` ones are still to come */
+    const struct gpu_replay *replay; /* plays those that it has; NULL = all are executed */
 };
 
 /* Runs these threadgroups. `port` has one port for each core. False on a fault, or, with *fault untouched, when memory ran out.

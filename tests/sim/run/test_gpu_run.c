@@ -347,6 +347,34 @@ static void test_long_heads(void)
     }
 }
 
+/* Launches of which every threadgroup is timed play threadgroups that are alike; where every instruction is asked for, all are
+ * executed. Both give the same to the last bit. */
+static void test_played(void)
+{
+    static const struct {
+        const char *workload, *precision;
+        bool cold;
+    } launch[] = {
+        {"gemv:4096x256", "q8_0", true},              /* one axis */
+        {"transpose:704x480", "f32", true},           /* two */
+        {"elementwise:600000,op=gelu", "f32", false}, /* the last threadgroup is cut off */
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(launch); i++) {
+        struct run_request request = {
+            .mode = RUN_TIMING, .precision = launch[i].precision, .cold = launch[i].cold, .unit = "gpu"};
+        struct outcome played = run_on(db, "m1", launch[i].workload, request);
+        request.detail = "instr";
+        struct outcome executed = run_on(db, "m1", launch[i].workload, request);
+        CHECK(played.ok && executed.ok, "%s: %s", launch[i].workload, played.error.text);
+        CHECK(played.result.device_seconds == executed.result.device_seconds, "%s", launch[i].workload);
+        static const char *const exact[] = {"gpu.simdgroup_instructions", "gpu.active_lane_instructions"};
+        for (size_t k = 0; k < ARRAY_COUNT(exact); k++)
+            CHECK(counter(&played, exact[k]) == counter(&executed, exact[k]), "%s: %s", launch[i].workload, exact[k]);
+        run_result_free(&played.result);
+        run_result_free(&executed.result);
+    }
+}
+
 static const struct suite_test tests[] = {
     {"results and counts do not depend on threads or chip", test_threads},
     {"times, stalls and counts add up", test_adds_up},
@@ -361,6 +389,7 @@ static const struct suite_test tests[] = {
     {"operands beyond 2^31 elements are timed", test_far_operands},
     {"shapes end where the memory of the chip ends", test_shapes_end_with_memory},
     {"heads from 32 to 256 elements run", test_long_heads},
+    {"threadgroups that are played take the time of those that are executed", test_played},
 };
 
 int main(void)
