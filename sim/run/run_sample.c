@@ -59,6 +59,7 @@ struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample
         shape.first = FIRST_UNASKED;
         shape.miss = of == RUN_SAMPLE_PROGRAM || of == RUN_SAMPLE_LIBRARY ? MISS_UNASKED : 0;
     }
+    shape.leaps = of == RUN_SAMPLE_AMX_PROGRAM && (asked(run, "sampled") || run->request->mode == RUN_TIMING);
     shape.blind = blind;
     shape.expected = expected;
     return shape;

@@ -1,5 +1,6 @@
 #include "sim/workload/cpu/core_job.h"
 
+#include "sim/workload/cpu/core_leap.h"
 #include "sim/workload/cpu/core_phases.h"
 
 #include <inttypes.h>
@@ -10,6 +11,8 @@
 #define TRACE_BLOCKS    4096
 #define TRACE_ADDRESSES 16384
 #define STRETCH         65536 /* most instructions of a stretch; a full trace ends it earlier */
+#define LEAP_STRETCH    262144 /* the same where loops are leapt over: as far as a trace shows that they go on */
+#define LEAP_TRACE      4      /* and so many times the room */
 #define SHARED_STRETCH  2048  /* the same where several cores share memory: nobody sees less than that happen at once */
 
 _Static_assert(CORE_PHASES <= CORE_SAMPLE_KINDS, "each phase is a kind of work");
@@ -32,6 +35,7 @@ struct core_job {
     struct core_sample_shape with_amx;
     bool reshaped; /* to that */
     struct core_phases phases;
+    struct core_leap *leap; /* NULL: loops are not leapt over */
     struct core_reading before; /* of the piece under way */
     double piece;               /* its instructions so far */
     const struct work_progress *progress;
@@ -80,6 +84,23 @@ static uint64_t counted_clock(void *context)
     return cpu_core_instructions(j->cpu) + (uint64_t)j->idle_ns;
 }
 
+static void free_room(struct core_job *j)
+{
+    free(j->trace.block);
+    free(j->trace.address);
+}
+
+/* Room for a trace so many times as long as usual. False: memory is out. */
+static bool take_room(struct core_job *j, unsigned times)
+{
+    free_room(j);
+    j->trace.block = calloc(times * TRACE_BLOCKS, sizeof *j->trace.block);
+    j->trace.address = calloc(times * TRACE_ADDRESSES, sizeof *j->trace.address);
+    j->trace.block_capacity = times * TRACE_BLOCKS;
+    j->trace.address_capacity = times * TRACE_ADDRESSES;
+    return j->trace.block && j->trace.address;
+}
+
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
                                  uint64_t max_instructions, struct orch_error *error)
 {
@@ -94,10 +115,7 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
         j->gen = gen;
         cpu_core_set_v86(cpu, gen >= AMX_GEN_M2);
         j->amx = j->own_amx = amx_core_create(gen, space, AMX_PATH_FAST);
-        j->trace.block = calloc(TRACE_BLOCKS, sizeof *j->trace.block);
-        j->trace.address = calloc(TRACE_ADDRESSES, sizeof *j->trace.address);
-        j->trace.block_capacity = TRACE_BLOCKS;
-        j->trace.address_capacity = TRACE_ADDRESSES;
+        take_room(j, 1);
     }
     if (!j || !j->amx || !j->trace.block || !j->trace.address) {
         core_job_free(j);
@@ -126,8 +144,8 @@ void core_job_free(struct core_job *j)
     if (!j)
         return;
     amx_core_free(j->own_amx);
-    free(j->trace.block);
-    free(j->trace.address);
+    core_leap_free(j->leap);
+    free_room(j);
     free(j);
 }
 
@@ -149,7 +167,27 @@ static uint64_t stretch(const struct core_job *j)
         return SHARED_STRETCH;
     if (!j->samples || j->sample.shape.blind)
         return STRETCH;
+    if (j->leap && j->sample.part == CORE_SAMPLE_START)
+        return LEAP_STRETCH;
     return (uint64_t)ceil(fmax(1, core_sample_piece(&j->sample) - j->piece));
+}
+
+static void end_leaps(struct core_job *j)
+{
+    struct core_reading shown;
+    if (!j->leap)
+        return;
+    core_reading_take(&shown, j->core, cpu_timing_done_at(j->core->timing));
+    core_leap_stop(j->leap, &shown);
+    core_sample_leapt(&j->sample, core_leap_work(j->leap), core_leap_extra(j->leap));
+}
+
+/* What the core would show if it had leapt over nothing. */
+static void take_reading(const struct core_job *j, struct core_reading *reading)
+{
+    core_reading_take(reading, j->core, cpu_timing_done_at(j->core->timing));
+    if (j->leap)
+        core_reading_add(reading, core_leap_extra(j->leap), 1);
 }
 
 /* A piece is over when it is long enough or its part of the sample ends. */
@@ -161,7 +199,7 @@ static void end_piece(struct core_job *j, bool timed)
         return;
     const unsigned phase = core_phases_of(&j->phases);
     if (timed) {
-        core_reading_take(&after, j->core, cpu_timing_done_at(j->core->timing));
+        take_reading(j, &after);
         core_sample_timed(s, phase, j->piece, &j->before, &after);
     } else {
         core_sample_skipped(s, phase, j->piece);
@@ -173,15 +211,11 @@ static void end_piece(struct core_job *j, bool timed)
 }
 
 /* Times what was fed, or skips it. */
-static void sample_stretch(struct core_job *j, double instructions)
+static void run_fed(struct core_job *j, bool timed)
 {
     struct cpu_timing *const timing = j->core->timing;
-    const bool timed = core_sample_times(&j->sample, 0);
     if (timed && j->skipped)
         cpu_timing_catch_up(timing);
-    if (timed && j->piece == 0)
-        core_reading_take(&j->before, j->core, cpu_timing_done_at(timing));
-    core_phases_note(&j->phases, &j->trace);
     if (!timed)
         cpu_timing_skip(timing);
     else if (j->skipped)
@@ -189,10 +223,63 @@ static void sample_stretch(struct core_job *j, double instructions)
     j->skipped = !timed;
     while (cpu_timing_pending(timing))
         cpu_timing_advance(timing, INFINITY);
+}
+
+/* Blocks [from, to) of the stretch, which begin at `address`. Returns where the addresses of those after them begin. */
+static uint32_t run_part(struct core_job *j, uint32_t from, uint32_t to, uint32_t address)
+{
+    struct cpu_trace part = j->trace;
+    uint32_t end = address;
+    for (uint32_t i = from; i < to; i++)
+        end += j->trace.block[i]->mem_count;
+    if (from == to)
+        return address;
+    part.block += from;
+    part.blocks = to - from;
+    part.address += address;
+    part.addresses = end - address;
+    part.last_count = to < j->trace.blocks ? j->trace.block[to - 1]->count : j->trace.last_count;
+    cpu_timing_feed(j->core->timing, &part);
+    run_fed(j, !core_leap_skips(j->leap));
+    return end;
+}
+
+static void leap_stretch(struct core_job *j)
+{
+    const uint32_t blocks = j->trace.blocks;
+    struct core_reading shown;
+    for (uint32_t from = 0, to, address = 0; from < blocks; from = to) {
+        to = core_leap_next(j->leap, &j->trace, from, from == 0);
+        address = run_part(j, from, to, address);
+        if (to == blocks)
+            break;
+        core_reading_take(&shown, j->core, cpu_timing_done_at(j->core->timing));
+        core_leap_arrive(j->leap, &j->trace, to, &shown);
+    }
+}
+
+static void sample_stretch(struct core_job *j, double instructions)
+{
+    const bool timed = core_sample_times(&j->sample, 0);
+    if (timed && j->piece == 0) {
+        if (j->skipped && !j->leap)
+            cpu_timing_catch_up(j->core->timing);
+        take_reading(j, &j->before);
+    }
+    core_phases_note(&j->phases, &j->trace);
+    if (j->leap && j->sample.part == CORE_SAMPLE_START)
+        leap_stretch(j);
+    else
+        run_fed(j, timed);
     j->piece += instructions;
     if (!j->running)
-        cpu_timing_catch_up(timing);
+        cpu_timing_catch_up(j->core->timing);
+    if (!j->running)
+        end_leaps(j);
     end_piece(j, timed);
+    /* Leaps belong to the start of a sample: later, whole stretches are skipped. */
+    if (j->sample.part != CORE_SAMPLE_START)
+        end_leaps(j);
 }
 
 static void execute_stretch(struct core_job *j)
@@ -204,7 +291,7 @@ static void execute_stretch(struct core_job *j)
     j->running = (j->stop == CPU_STOP_BUDGET && left > 0) || j->stop == CPU_STOP_PAUSE;
     if (!j->running)
         amx_core_finish(j->amx);
-    if (j->core && j->trace.blocks)
+    if (j->core && j->trace.blocks && !(j->leap && j->sample.part == CORE_SAMPLE_START))
         cpu_timing_feed(j->core->timing, &j->trace);
     if (j->samples)
         sample_stretch(j, (double)(core_job_instructions(j) - done));
@@ -255,6 +342,8 @@ void core_job_sample(struct core_job *job, const struct core_sample_shape *shape
     job->samples = true;
     job->with_amx = *with_amx;
     core_sample_begin(&job->sample, shape);
+    if (job->core && shape->leaps && !shape->blind && !job->leap)
+        job->leap = take_room(job, LEAP_TRACE) ? core_leap_create() : NULL; /* without it, everything is timed */
     if (job->core && !shape->blind)
         cpu_timing_defer(job->core->timing, true);
 }
@@ -266,7 +355,8 @@ static void end_sample(struct core_job *j)
     if (!j->samples)
         return;
     cpu_timing_defer(j->core->timing, false);
-    core_reading_take(&now, j->core, cpu_timing_done_at(j->core->timing));
+    end_leaps(j);
+    take_reading(j, &now);
     if (j->piece > 0 && j->skipped)
         core_sample_skipped(&j->sample, core_phases_of(&j->phases), j->piece);
     else if (j->piece > 0)
