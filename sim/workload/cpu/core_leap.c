@@ -2,8 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <stdio.h>
-#define DBG(...) (getenv("LEAPDBG") ? fprintf(stderr, __VA_ARGS__) : 0)
 
 #define HEADS 512
 
@@ -13,14 +11,15 @@
 #define LEAST_MOST  262144.0
 #define UNLIKE_MOST 4 /* in a row, until the passes that are compared become longer */
 
-/* Passes are alike within these parts. */
-#define ALIKE_WORK 0.01
-#define ALIKE_TIME 0.03
+/* Beats are alike within these parts: of their instructions, of long beats and others, and of their pace. A long beat is one of
+ * an outer loop, whose inner ones may differ a little from pass to pass. */
+#define ALIKE_WORK      0.01
+#define ALIKE_WORK_LONG 0.2
+#define ALIKE_PACE      0.03
 
-#define ALIKE_LEAST 2  /* comparisons in a row that agree, until a loop is steady */
-#define LEAP_FIRST  2  /* passes; each leap after which the pace is the same doubles the next one */
+#define ALIKE_LEAST 2 /* comparisons in a row that agree, until a loop is steady */
+#define LEAP_FIRST  2 /* passes; each leap after which the pace is the same doubles the next one */
 #define LEAP_MOST   16
-#define LATE        1.02 /* passes after which a loop that has not come back has ended */
 
 /* Shorter beats are leapt over only as far as a trace shows that the loop goes on. What follows a loop of longer ones is taken to
  * last as long as a beat until the loop is late: such loops end rarely. */
@@ -29,11 +28,11 @@
 /* One loop. A beat is a pass or several. */
 struct head {
     uint32_t id;
-    bool used, begun;      /* begun: `at` and `then` hold */
-    double at;             /* instructions before the beat under way */
+    bool used, begun; /* begun: `at` and `then` hold */
+    double at;        /* instructions before the beat under way */
     struct core_reading then;
-    double least;          /* instructions of a beat, at least */
-    double work;           /* of the latest beat */
+    double least; /* instructions of a beat, at least */
+    double work;  /* of the latest beat */
     struct core_reading took;
     unsigned alike, unlike; /* comparisons in a row */
     unsigned run, trips;    /* beats alike in number of instructions: of this run of the loop, of the one before; 0 = not known */
@@ -42,7 +41,7 @@ struct head {
 
 struct core_leap {
     enum part { LOOK, OVER, LEAD, CHECK } part;
-    double work;   /* so far: up to the block looked at last */
+    double work; /* so far: up to the block looked at last */
     double leapt;
     struct core_reading extra;
     uint64_t last_pc;
@@ -84,6 +83,11 @@ static bool alike(double a, double b, double part)
     return fabs(a - b) <= part * fmax(a, b);
 }
 
+static double work_part(double work)
+{
+    return work > SEEN_MOST ? ALIKE_WORK_LONG : ALIKE_WORK;
+}
+
 /* ---- where to stop ---- */
 
 static struct head *head_of(struct core_leap *l, uint32_t id)
@@ -97,7 +101,7 @@ static struct head *head_of(struct core_leap *l, uint32_t id)
 /* A leap or what follows it has come to where the loop should have been back for some time. */
 static bool is_late(const struct core_leap *l)
 {
-    return l->part != LOOK && l->work - l->since > LATE * l->head->work;
+    return l->part != LOOK && l->work - l->since > (1 + 2 * work_part(l->head->work)) * l->head->work;
 }
 
 static bool stops_at(struct core_leap *l, const struct cpu_block *block)
@@ -107,7 +111,7 @@ static bool stops_at(struct core_leap *l, const struct cpu_block *block)
     if (block->pc > l->last_pc)
         return false;
     if (l->part != LOOK)
-        return l->head->id == block->id && l->work - l->since >= (1 - ALIKE_WORK) * l->head->work;
+        return l->head->id == block->id && l->work - l->since >= (1 - work_part(l->head->work)) * l->head->work;
     const struct head *const h = head_of(l, block->id);
     return !h->begun || l->work - h->at >= h->least;
 }
@@ -221,7 +225,6 @@ static void try_leap(struct core_leap *l, struct head *h, const struct cpu_trace
     l->left = beats;
     l->over = 0;
     l->began = l->work;
-    DBG("leap at %.0f id %u beats %u work %.0f ns %.1f pace %.4f run %u trips %u\n", l->work, h->id, beats, h->work, h->took.ns, h->took.ns/h->work, h->run, h->trips);
     begin_part(l, OVER, shown);
 }
 
@@ -230,12 +233,11 @@ static void end_beat(struct core_leap *l, struct head *h, const struct core_read
 {
     const double work = l->work - h->at;
     const struct core_reading took = since(now, &h->then);
-    const bool same = h->work > 0 && alike(work, h->work, ALIKE_WORK);
-    if (work > 20000) DBG("   beat of %u at %.0f: %.0f (%.0f) ns %.0f (%.0f) least %.0f\n", h->id, l->work, work, h->work, took.ns, h->took.ns, h->least);
+    const bool same = h->work > 0 && alike(work, h->work, work_part(h->work));
     if (!same)
         end_run(h);
     h->run++;
-    if (same && alike(took.ns, h->took.ns, ALIKE_TIME)) {
+    if (same && alike(took.ns / work, h->took.ns / h->work, ALIKE_PACE)) {
         h->alike++;
         h->unlike = 0;
     } else {
@@ -264,7 +266,6 @@ void core_leap_stop(struct core_leap *l, const struct core_reading *shown)
     struct head *const h = l->head;
     if (l->part == LOOK)
         return;
-    DBG("  stop in part %d at %.0f after %.0f, over %.0f\n", l->part, l->work, l->work - l->since, l->over);
     if (l->part == OVER) {
         const double work = l->work - l->since + l->over;
         stand_for(l, shown, work);
@@ -278,7 +279,6 @@ void core_leap_stop(struct core_leap *l, const struct core_reading *shown)
 /* A beat of the leap ends here. */
 static void go_over(struct core_leap *l, const struct core_reading *shown)
 {
-    DBG("   beat %.0f\n", l->work - l->since);
     l->over += l->work - l->since;
     l->since = l->work;
     l->head->run++;
@@ -292,13 +292,14 @@ static void go_over(struct core_leap *l, const struct core_reading *shown)
 static void check(struct core_leap *l, const struct cpu_trace *trace, uint32_t at, const struct core_reading *shown)
 {
     struct head *const h = l->head;
-    const struct core_reading took = since(shown, &l->shown), change = since(&took, &h->took);
-    const double over = l->over / h->work;
-    const bool steady = alike(took.ns, h->took.ns, ALIKE_TIME);
-    core_reading_add(&l->extra, &change, over / 2); /* the pace of what was leapt over lay between the two */
-    DBG("  check %.1f was %.1f\n", took.ns, h->took.ns);
+    const struct core_reading took = since(shown, &l->shown);
+    const double work = l->work - l->since;
+    const bool steady = alike(took.ns / work, h->took.ns / h->work, ALIKE_PACE);
+    /* The pace of what was leapt over lay between the two. */
+    core_reading_add(&l->extra, &took, l->over / work / 2);
+    core_reading_add(&l->extra, &h->took, -l->over / h->work / 2);
     h->took = took;
-    h->work = l->work - l->since;
+    h->work = work;
     h->run++;
     h->alike = steady ? ALIKE_LEAST : 0;
     h->next = !steady ? LEAP_FIRST : h->next < LEAP_MOST ? 2 * h->next : LEAP_MOST;
@@ -313,7 +314,7 @@ void core_leap_arrive(struct core_leap *l, const struct cpu_trace *trace, uint32
         look(l, head_of(l, trace->block[at]->id), trace, at, shown);
         return;
     }
-    if (is_late(l) || !alike(l->work - l->since, l->head->work, ALIKE_WORK)) {
+    if (is_late(l) || !alike(l->work - l->since, l->head->work, work_part(l->head->work))) {
         core_leap_stop(l, shown);
         return;
     }
