@@ -20,6 +20,8 @@
 #define ALIKE_LEAST 2 /* comparisons in a row that agree, until a loop is steady */
 #define LEAP_FIRST  2 /* passes; each leap after which the pace is the same doubles the next one */
 #define LEAP_MOST   16
+/* Instructions of a leap, at least: resuming costs as much as timing some thousand, and leaves a trace in the pass before. */
+#define LEAP_LEAST 16384.0
 
 /* Shorter beats are leapt over only as far as a trace shows that the loop goes on. What follows a loop of longer ones is taken to
  * last as long as a beat until the loop is late: such loops end rarely. */
@@ -215,11 +217,12 @@ static unsigned seen(const struct head *h, const struct cpu_trace *trace, uint32
 static void try_leap(struct core_leap *l, struct head *h, const struct cpu_trace *trace, uint32_t at,
                      const struct core_reading *shown)
 {
-    const unsigned left = to_come(h), known = h->next < left ? h->next : left;
+    const unsigned left = to_come(h), worth = (unsigned)ceil(LEAP_LEAST / h->work), wanted = h->next > worth ? h->next : worth;
+    const unsigned known = wanted < left ? wanted : left;
     if (h->alike < ALIKE_LEAST)
         return;
     const unsigned beats = h->work > SEEN_MOST ? known : seen(h, trace, at, known);
-    if (beats == 0)
+    if (beats < worth)
         return;
     l->head = h;
     l->left = beats;
