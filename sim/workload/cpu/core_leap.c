@@ -36,9 +36,11 @@ struct head {
     double least; /* instructions of a beat, at least */
     double work;  /* of the latest beat */
     struct core_reading took;
-    unsigned alike, unlike; /* comparisons in a row */
-    unsigned run, trips;    /* beats alike in number of instructions: of this run of the loop, of the one before; 0 = not known */
-    unsigned next;          /* beats of the next leap */
+    double known;            /* instructions of the beats of this run that were timed last, and */
+    struct core_reading sum; /* what they took: dear beats among cheap ones count as well */
+    unsigned alike, unlike;  /* comparisons in a row */
+    unsigned run, trips; /* beats alike in number of instructions: of this run of the loop, of the one before; 0 = not known */
+    unsigned next;       /* beats of the next leap */
 };
 
 struct core_leap {
@@ -152,7 +154,7 @@ static void stand_for(struct core_leap *l, const struct core_reading *shown, dou
 {
     const struct core_reading took = since(shown, &l->shown);
     core_reading_add(&l->extra, &took, -1);
-    core_reading_add(&l->extra, &l->head->took, work / l->head->work);
+    core_reading_add(&l->extra, &l->head->sum, work / l->head->known);
 }
 
 /* Beats of inner loops went on meanwhile without being looked at; those of outer loops hold the leap. */
@@ -168,12 +170,26 @@ static void look_again(struct core_leap *l)
         }
 }
 
+/* Of more beats than so many, the latest ones count most. Long ones, of outer loops, are dear when they come to new rows of an
+ * operand; short ones only grow cheaper from beat to beat while caches fill, and the latest one tells their pace. */
+#define KNOWN_BEATS 8.0
+
+static void know(struct head *h, double work, const struct core_reading *took)
+{
+    const double most = work > SEEN_MOST ? KNOWN_BEATS * work : 0, fade = h->known > most ? most / h->known : 1;
+    core_reading_add(&h->sum, &h->sum, fade - 1);
+    core_reading_add(&h->sum, took, 1);
+    h->known = fade * h->known + work;
+}
+
 static void end_run(struct head *h)
 {
     if (h->run > ALIKE_LEAST)
         h->trips = h->run;
     h->run = h->alike = 0;
     h->next = LEAP_FIRST;
+    h->known = 0;
+    h->sum = (struct core_reading){0};
 }
 
 static void begin_beat(const struct core_leap *l, struct head *h, const struct core_reading *shown)
@@ -252,6 +268,7 @@ static void end_beat(struct core_leap *l, struct head *h, const struct core_read
     }
     h->work = work;
     h->took = took;
+    know(h, work, &took);
 }
 
 static void look(struct core_leap *l, struct head *h, const struct cpu_trace *trace, uint32_t at,
@@ -299,8 +316,9 @@ static void check(struct core_leap *l, const struct cpu_trace *trace, uint32_t a
     const double work = l->work - l->since;
     const bool steady = alike(took.ns / work, h->took.ns / h->work, ALIKE_PACE);
     /* The pace of what was leapt over lay between the two. */
-    core_reading_add(&l->extra, &took, l->over / work / 2);
-    core_reading_add(&l->extra, &h->took, -l->over / h->work / 2);
+    core_reading_add(&l->extra, &h->sum, -l->over / h->known / 2);
+    know(h, work, &took);
+    core_reading_add(&l->extra, &h->sum, l->over / h->known / 2);
     h->took = took;
     h->work = work;
     h->run++;
