@@ -12,7 +12,8 @@
  * microsecond, as long as some sixty others. Kernels with AMX words wait as others do:
  * their phases (packing, transforms, products) take turns in some hundred thousand instructions, at paces four times apart. Of
  * fourteen (convolutions, attention, norms) behind a start of 2^20, samples were off by 1 to 2 % in the mean, but by 2 to 20 % at
- * most, depending on how lengths of leads, windows and pieces fell onto those phases; NEON ones by 0.2 % and 1.6 % at most. */
+ * most, depending on how lengths of leads, windows and pieces fell onto those phases; NEON ones by 0.2 % and 1.6 % at most. So
+ * steady loops of theirs are leapt over instead, pass by pass, wherever those fall. */
 #define FIRST_UNASKED 0x1p26
 #define MISS_UNASKED  0x1p6
 
@@ -59,6 +60,7 @@ struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample
         shape.first = FIRST_UNASKED;
         shape.miss = of == RUN_SAMPLE_PROGRAM || of == RUN_SAMPLE_LIBRARY ? MISS_UNASKED : 0;
     }
+    shape.leaps = of == RUN_SAMPLE_AMX_PROGRAM && (asked(run, "sampled") || run->request->mode == RUN_TIMING);
     shape.blind = blind;
     shape.expected = expected;
     return shape;

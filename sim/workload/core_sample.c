@@ -14,7 +14,7 @@
 #define GAP_PART_LEAST 16.0
 #define STEADY_SD      0.002 /* of the time so far, relative, where the least part is enough: less than SKIPPED_SD */
 
-static void add(struct core_reading *to, const struct core_reading *from, double factor)
+void core_reading_add(struct core_reading *to, const struct core_reading *from, double factor)
 {
     to->ns += factor * from->ns;
     for (int i = 0; i < CORE_SAMPLE_STALLS; i++)
@@ -26,7 +26,7 @@ static void add(struct core_reading *to, const struct core_reading *from, double
 static struct core_reading difference(const struct core_reading *after, const struct core_reading *before)
 {
     struct core_reading d = *after;
-    add(&d, before, -1);
+    core_reading_add(&d, before, -1);
     return d;
 }
 
@@ -102,12 +102,12 @@ static void close_kind(struct core_sample *s, struct core_sample_kind *k)
     struct core_reading pace = {0};
     if (k->in_window <= 0)
         return;
-    add(&pace, &k->window, 1 / k->in_window);
+    core_reading_add(&pace, &k->window, 1 / k->in_window);
     k->step = k->known ? pace.ns - k->pace.ns : 0;
     s->variance += k->pending * k->pending * k->step * k->step / 2;
-    add(&s->estimate, &pace, k->known ? k->pending / 2 : k->pending);
+    core_reading_add(&s->estimate, &pace, k->known ? k->pending / 2 : k->pending);
     if (k->known)
-        add(&s->estimate, &k->pace, k->pending / 2);
+        core_reading_add(&s->estimate, &k->pace, k->pending / 2);
     k->pace = pace;
     k->known = true;
     k->pending = k->in_window = 0;
@@ -191,13 +191,13 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
     if (s->part == CORE_SAMPLE_LEAD && !alone) {
         k->pending += work;
         k->in_lead += work;
-        add(&s->lead, &took, 1);
-        add(&k->lead, &took, 1);
+        core_reading_add(&s->lead, &took, 1);
+        core_reading_add(&k->lead, &took, 1);
     } else {
-        add(&s->counted, &took, 1);
+        core_reading_add(&s->counted, &took, 1);
         s->in_window += alone ? 0 : work;
         k->in_window += work;
-        add(&k->window, &took, 1);
+        core_reading_add(&k->window, &took, 1);
     }
     if (alone)
         close_kind(s, k);
@@ -244,13 +244,19 @@ static void estimate_rest(const struct core_sample *s, struct core_reading *sum,
         const struct core_sample_kind *const k = &s->kind[i];
         const double counted = s->timed_work > 0 ? k->pending / s->timed_work : 0;
         if (k->known) {
-            add(sum, &k->pace, k->pending);
+            core_reading_add(sum, &k->pace, k->pending);
         } else {
-            add(sum, &s->counted, counted);
-            add(sum, &s->lead, counted);
+            core_reading_add(sum, &s->counted, counted);
+            core_reading_add(sum, &s->lead, counted);
         }
         *variance += k->pending * k->pending * k->step * k->step / 2;
     }
+}
+
+void core_sample_leapt(struct core_sample *s, double work, const struct core_reading *extra)
+{
+    s->leapt = work;
+    s->leap = *extra;
 }
 
 double core_sample_extra_ns(const struct core_sample *s)
@@ -258,25 +264,25 @@ double core_sample_extra_ns(const struct core_sample *s)
     struct core_reading rest = {0};
     double unused = 0;
     estimate_rest(s, &rest, &unused);
-    return s->estimate.ns + rest.ns - s->lead.ns;
+    return s->estimate.ns + rest.ns - s->lead.ns + s->leap.ns;
 }
 
 struct core_sampled core_sample_end(struct core_sample *s)
 {
-    struct core_sampled r = {.sampled = s->timed_work < s->work};
+    struct core_sampled r = {.sampled = s->timed_work - s->leapt < s->work};
     if (!r.sampled)
         return r;
     if (s->in_window > s->shape.window / 2)
         close_window(s);
     estimate_rest(s, &s->estimate, &s->variance);
-    r.extra_ns = s->estimate.ns - s->lead.ns;
+    r.extra_ns = s->estimate.ns - s->lead.ns + s->leap.ns;
     for (int i = 0; i < CORE_SAMPLE_STALLS; i++)
-        r.extra[i] = s->estimate.stall[i] - s->lead.stall[i];
+        r.extra[i] = s->estimate.stall[i] - s->lead.stall[i] + s->leap.stall[i];
     for (int i = 0; i < MEM_TIMED_COUNTS; i++)
         r.memory[i] = s->counted.memory[i] + s->estimate.memory[i];
-    r.sd_ns = hypot(sqrt(s->variance), SKIPPED_SD * s->estimate.ns);
+    r.sd_ns = hypot(sqrt(s->variance), SKIPPED_SD * (s->estimate.ns + fmax(0, s->leap.ns)));
     r.work = s->work;
-    r.timed_work = s->timed_work;
+    r.timed_work = s->timed_work - s->leapt;
     r.windows = s->windows;
     return r;
 }

@@ -28,6 +28,7 @@ struct core_sample_shape {
     double expected;            /* of the whole run, so that its end is timed; 0 = not known */
     unsigned rare; /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
                     * of them, so some are timed wherever they are; 0 = none are */
+    bool leaps;    /* over steady loops of the start */
     bool blind;    /* without windows: the run only has to leave caches and predictors as they would be */
 };
 
@@ -56,6 +57,8 @@ struct core_sample {
     struct core_reading lead;     /* by leads */
     struct core_reading estimate; /* for everything else */
     double variance;              /* of the estimate's time */
+    double leapt;                 /* work of what is told as timed that was leapt over */
+    struct core_reading leap;     /* what stands for it */
 };
 
 void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
@@ -69,6 +72,10 @@ bool core_sample_times(const struct core_sample *sample, unsigned kind);
 void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
                        const struct core_reading *after);
 void core_sample_skipped(struct core_sample *sample, unsigned kind, double work);
+/* Of what has been told as timed, so much work was leapt over, for which `extra` stands in the readings. */
+void core_sample_leapt(struct core_sample *sample, double work, const struct core_reading *extra);
+/* *to += factor * *from. */
+void core_reading_add(struct core_reading *to, const struct core_reading *from, double factor);
 /* What the core shows now; it has its two ports to itself. */
 void core_reading_take(struct core_reading *reading, const struct soc_core *core, double now_ns);
 /* What has to be added to what the core shows: the time that skipped work takes, less that of leads. */

@@ -1,6 +1,4 @@
-#include "sim/workload/cpu/core_job.h"
-
-#include "sim/workload/cpu/core_phases.h"
+#include "sim/workload/cpu/core_job_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,35 +7,11 @@
 /* The trace of a stretch fits the host's caches: 4096 blocks and 16384 addresses are 160 KiB. */
 #define TRACE_BLOCKS    4096
 #define TRACE_ADDRESSES 16384
-#define STRETCH         65536 /* most instructions of a stretch; a full trace ends it earlier */
-#define SHARED_STRETCH  2048  /* the same where several cores share memory: nobody sees less than that happen at once */
+#define STRETCH         65536  /* most instructions of a stretch; a full trace ends it earlier */
+#define LEAP_STRETCH    262144 /* the same where loops are leapt over: as far as a trace shows that they go on */
+#define SHARED_STRETCH  2048   /* the same where several cores share memory: nobody sees less than that happen at once */
 
 _Static_assert(CORE_PHASES <= CORE_SAMPLE_KINDS, "each phase is a kind of work");
-
-struct core_job {
-    struct cpu_core *cpu;
-    struct amx_core *amx, *own_amx; /* the one that is in use, and the one to be freed */
-    struct mem_space *space;
-    enum amx_gen gen;
-    struct soc_core *core;
-    struct cpu_trace trace;
-    struct unit_fault fault;
-    enum cpu_stop stop;
-    bool running, shared, interrupted;
-    double begin_ns, idle_ns; /* idle: of a core without timing */
-    bool samples, skipped;    /* the latest stretch was */
-    struct core_sample sample;
-    struct core_sampled sampled;      /* of a sample that has ended before the program */
-    struct core_reading after_sample; /* what the core showed then */
-    struct core_sample_shape with_amx;
-    bool reshaped; /* to that */
-    struct core_phases phases;
-    struct core_reading before; /* of the piece under way */
-    double piece;               /* its instructions so far */
-    const struct work_progress *progress;
-    const char *doing;
-    uint64_t first_instruction, max_instructions, amx_instructions, amx_count[32];
-};
 
 static bool amx_execute(void *context, unsigned op, uint64_t operand, struct unit_fault *fault)
 {
@@ -80,6 +54,22 @@ static uint64_t counted_clock(void *context)
     return cpu_core_instructions(j->cpu) + (uint64_t)j->idle_ns;
 }
 
+bool core_job_take_room(struct core_job *j, unsigned times)
+{
+    const struct cpu_block **const block = calloc(times * TRACE_BLOCKS, sizeof *block);
+    uint64_t *const address = calloc(times * TRACE_ADDRESSES, sizeof *address);
+    if (!block || !address) {
+        free(block);
+        free(address);
+        return false;
+    }
+    free(j->trace.block);
+    free(j->trace.address);
+    j->trace = (struct cpu_trace){
+        .block = block, .address = address, .block_capacity = times * TRACE_BLOCKS, .address_capacity = times * TRACE_ADDRESSES};
+    return true;
+}
+
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
                                  uint64_t max_instructions, struct orch_error *error)
 {
@@ -94,12 +84,8 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
         j->gen = gen;
         cpu_core_set_v86(cpu, gen >= AMX_GEN_M2);
         j->amx = j->own_amx = amx_core_create(gen, space, AMX_PATH_FAST);
-        j->trace.block = calloc(TRACE_BLOCKS, sizeof *j->trace.block);
-        j->trace.address = calloc(TRACE_ADDRESSES, sizeof *j->trace.address);
-        j->trace.block_capacity = TRACE_BLOCKS;
-        j->trace.address_capacity = TRACE_ADDRESSES;
     }
-    if (!j || !j->amx || !j->trace.block || !j->trace.address) {
+    if (!j || !j->amx || !core_job_take_room(j, 1)) {
         core_job_free(j);
         orch_no_memory(error);
         return NULL;
@@ -126,6 +112,7 @@ void core_job_free(struct core_job *j)
     if (!j)
         return;
     amx_core_free(j->own_amx);
+    core_leap_free(j->leap);
     free(j->trace.block);
     free(j->trace.address);
     free(j);
@@ -149,50 +136,9 @@ static uint64_t stretch(const struct core_job *j)
         return SHARED_STRETCH;
     if (!j->samples || j->sample.shape.blind)
         return STRETCH;
+    if (core_job_leaps(j))
+        return LEAP_STRETCH;
     return (uint64_t)ceil(fmax(1, core_sample_piece(&j->sample) - j->piece));
-}
-
-/* A piece is over when it is long enough or its part of the sample ends. */
-static void end_piece(struct core_job *j, bool timed)
-{
-    struct core_sample *const s = &j->sample;
-    struct core_reading after;
-    if (j->running && j->piece < core_sample_piece(s))
-        return;
-    const unsigned phase = core_phases_of(&j->phases);
-    if (timed) {
-        core_reading_take(&after, j->core, cpu_timing_done_at(j->core->timing));
-        core_sample_timed(s, phase, j->piece, &j->before, &after);
-    } else {
-        core_sample_skipped(s, phase, j->piece);
-    }
-    j->piece = 0;
-    if (j->amx_instructions && !j->reshaped)
-        core_sample_reshape(s, &j->with_amx);
-    j->reshaped = j->amx_instructions > 0;
-}
-
-/* Times what was fed, or skips it. */
-static void sample_stretch(struct core_job *j, double instructions)
-{
-    struct cpu_timing *const timing = j->core->timing;
-    const bool timed = core_sample_times(&j->sample, 0);
-    if (timed && j->skipped)
-        cpu_timing_catch_up(timing);
-    if (timed && j->piece == 0)
-        core_reading_take(&j->before, j->core, cpu_timing_done_at(timing));
-    core_phases_note(&j->phases, &j->trace);
-    if (!timed)
-        cpu_timing_skip(timing);
-    else if (j->skipped)
-        soc_core_resume(j->core, cpu_timing_now(timing));
-    j->skipped = !timed;
-    while (cpu_timing_pending(timing))
-        cpu_timing_advance(timing, INFINITY);
-    j->piece += instructions;
-    if (!j->running) /* what follows on the core is no part of this sample */
-        cpu_timing_defer(timing, false);
-    end_piece(j, timed);
 }
 
 static void execute_stretch(struct core_job *j)
@@ -204,10 +150,10 @@ static void execute_stretch(struct core_job *j)
     j->running = (j->stop == CPU_STOP_BUDGET && left > 0) || j->stop == CPU_STOP_PAUSE;
     if (!j->running)
         amx_core_finish(j->amx);
-    if (j->core && j->trace.blocks)
+    if (j->core && j->trace.blocks && !core_job_leaps(j))
         cpu_timing_feed(j->core->timing, &j->trace);
     if (j->samples)
-        sample_stretch(j, (double)(core_job_instructions(j) - done));
+        core_job_sample_stretch(j, (double)(core_job_instructions(j) - done));
     if (work_progress_ends(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0) && j->running) {
         j->running = false;
         j->stop = CPU_STOP_BUDGET;
@@ -250,52 +196,6 @@ void core_job_tell(struct core_job *job, const struct work_progress *progress, c
     job->doing = doing;
 }
 
-void core_job_sample(struct core_job *job, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx)
-{
-    job->samples = true;
-    job->with_amx = *with_amx;
-    core_sample_begin(&job->sample, shape);
-    if (job->core)
-        cpu_timing_defer(job->core->timing, !shape->blind);
-}
-
-/* Ends a sample before the program: from now on everything is timed. */
-static void end_sample(struct core_job *j)
-{
-    struct core_reading now;
-    if (!j->samples)
-        return;
-    cpu_timing_defer(j->core->timing, false);
-    core_reading_take(&now, j->core, cpu_timing_done_at(j->core->timing));
-    if (j->piece > 0 && j->skipped)
-        core_sample_skipped(&j->sample, core_phases_of(&j->phases), j->piece);
-    else if (j->piece > 0)
-        core_sample_timed(&j->sample, core_phases_of(&j->phases), j->piece, &j->before, &now);
-    j->samples = false;
-    j->sampled = core_sample_end(&j->sample);
-    j->after_sample = now;
-    if (j->skipped)
-        soc_core_resume(j->core, cpu_timing_now(j->core->timing));
-    j->skipped = false;
-}
-
-struct core_sampled core_job_sampled(struct core_job *j)
-{
-    struct core_reading now;
-    if (j->samples)
-        return core_sample_end(&j->sample);
-    struct core_sampled r = j->sampled;
-    if (!r.sampled)
-        return r;
-    core_reading_take(&now, j->core, cpu_timing_done_at(j->core->timing));
-    for (int i = 0; i < MEM_TIMED_COUNTS; i++)
-        r.memory[i] += now.memory[i] - j->after_sample.memory[i];
-    const double later = (double)core_job_instructions(j) - r.work;
-    r.work += later;
-    r.timed_work += later;
-    return r;
-}
-
 /* ---- cores of a program with threads ---- */
 
 double core_job_now(const struct core_job *j)
@@ -335,7 +235,7 @@ void core_job_share(struct core_job *j)
     if (j->shared)
         return;
     j->shared = true;
-    end_sample(j);
+    core_job_end_sample(j);
     if (!j->core)
         cpu_core_set_clock(j->cpu, &counted);
 }

@@ -330,12 +330,27 @@ static void test_auto_times_what_is_quick(void)
     run_result_free(&usual.result);
 }
 
+/* Loops of an AMX kernel of which only the time is asked for are leapt over; what it counts stays the same. */
+static void test_loops_are_leapt_over(void)
+{
+    static const struct sampled_case leapt = {"m1",      "conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,pad=1", "amx", "f32", NULL, true,
+                                              RUN_TIMING};
+    struct outcome whole = run_case(&leapt, "instr", 1), part = run_case(&leapt, NULL, 1);
+    if (whole.ok && part.ok)
+        check_sampled(&leapt, &whole, &part);
+    const char *const told = effect_of(&part, "detail");
+    CHECK(told && atof(told) < 70, "%s", told ? told : "-");
+    run_result_free(&whole.result);
+    run_result_free(&part.result);
+}
+
 static const struct suite_test tests[] = {
     {"skipped work goes at the pace of the windows beside it, each kind at its own", test_paces},
     {"kinds of work that only leads meet go at their pace there", test_kinds_in_leads},
     {"short runs are timed whole", test_short_runs_are_timed_whole},
     {"accesses that miss L1 shorten what is timed from the start on", test_misses_shorten_the_start},
     {"sampled runs are as long as whole ones, and count and compute the same", test_sampled_against_instr},
+    {"steady loops of AMX kernels are leapt over", test_loops_are_leapt_over},
     {"host threads change nothing", test_threads_change_nothing},
     {"everything is timed where a sample cannot stand for it", test_everything_is_timed},
     {"auto times everything that is quick", test_auto_times_what_is_quick},
