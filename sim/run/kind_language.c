@@ -116,6 +116,11 @@ static bool open_workload(struct run *run, struct orch_error *error)
     snprintf(run->program_name, sizeof run->program_name, "%.200s", w->model.name);
     if (q->language)
         w->options = *q->language;
+    if (w->options.prompt_ids && strchr(w->options.prompt_ids, ','))
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("prompt") " %.60s: numbers of tokens are for decoders in ONNX; %s takes " ORCH_OPTION(
+                             "prompt-text") ", or for time alone so many tokens",
+                         w->options.prompt_ids, w->model.name);
     if (w->options.layers && !language_is_combined(run))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("layers") " %s: of several units (" ORCH_OPTION("unit") " combined)",
                          w->options.layers);
