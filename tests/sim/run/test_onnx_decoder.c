@@ -298,6 +298,57 @@ static void test_tokens(void)
     rmdir(folder);
 }
 
+static void write_text(const char *folder, const char *name, const char *text, char path[64])
+{
+    snprintf(path, 64, "%s/%s", folder, name);
+    FILE *const f = fopen(path, "w");
+    CU_ASSERT_TRUE_FATAL(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* Letters stand for tokens in order; the file beside says which one ends. */
+static void test_texts(void)
+{
+    static const char vocabulary[] =
+        "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"d\":3,\"e\":4,\"f\":5,\"g\":6,\"h\":7,\"i\":8,\"j\":9,"
+        "\"ab\":10},\"merges\":[\"a "
+        "b\"]},\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true},"
+        "\"decoder\":{\"type\":\"ByteLevel\"}}";
+    char folder[] = "/tmp/orchard_decoder_XXXXXX", path[64], tokenizer[64], config[64], ends[40], text[PROMPT + SAID + 1] = "fah";
+    struct weights w;
+    uint32_t said[SAID];
+    unsigned count = 1;
+    CU_ASSERT_TRUE_FATAL(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/decoder.onnx", folder);
+    make_weights(&w);
+    exact_text(&w, said);
+    while (count < SAID && said[count] == said[0])
+        count++;
+    CHECK(count < SAID, "all tokens are the same");
+    for (unsigned i = 0; i < count; i++) /* the one that ends is none of the text */
+        text[PROMPT + i] = (char)('a' + said[i]);
+    snprintf(ends, sizeof ends, "{\"eos_token_id\":[%u]}", said[count]);
+    write_decoder(path, &w, true, RIGHT);
+    write_text(folder, "tokenizer.json", vocabulary, tokenizer);
+    write_text(folder, "config.json", ends, config);
+    const struct language_options options = {.prompt_text = "fah", .generate = SAID, .sampling = {.repetition_penalty = 1}};
+    struct outcome o = run_on(db, "m1", path, (struct run_request){.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options});
+    json_object *const document = o.ok ? json_tokener_parse(o.result.generation) : NULL;
+    const char *const got = document ? json_object_get_string(json_object_object_get(document, "text")) : "";
+    const char *const stop = document ? json_object_get_string(json_object_object_get(document, "stop")) : "";
+    CHECK(strncmp(got, text, strlen(text)) == 0 && strcmp(stop, "eos") == 0, "'%s' in place of '%s', %s: %s", got, text, stop,
+          o.error.text);
+    json_object_put(document);
+    run_result_free(&o.result);
+    write_text(folder, "tokenizer.json", "{\"model\":", tokenizer);
+    o = run_on(db, "m1", path, (struct run_request){.unit = "cpu", .mode = RUN_FUNCTIONAL, .language = &options});
+    CHECK(!o.ok && o.error.exit_code == ORCH_USAGE && strstr(o.error.text, "tokenizer.json"), "%s", o.error.text);
+    run_result_free(&o.result);
+    unlink(path);
+    unlink(tokenizer);
+    unlink(config);
+    rmdir(folder);
+}
+
 static void test_refusals(void)
 {
     static const struct {
@@ -332,7 +383,9 @@ static void test_refusals(void)
     rmdir(folder);
 }
 
-static const struct suite_test tests[] = {{"tokens with a cache and without", test_tokens}, {"refusals", test_refusals}};
+static const struct suite_test tests[] = {{"tokens with a cache and without", test_tokens},
+                                          {"texts with a vocabulary beside", test_texts},
+                                          {"refusals", test_refusals}};
 
 int main(void)
 {
