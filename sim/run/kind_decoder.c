@@ -2,45 +2,22 @@
  * (decoder_graph.h). Each step is a run of the network on values, of its kernels as networks have them; the text takes as long as
  * all steps. */
 #include "sim/base/checksum.h"
-#include "sim/base/json_out.h"
 #include "sim/language/gguf.h"
 #include "sim/language/sampler.h"
 #include "sim/language/tokenizer.h"
 #include "sim/language/vocabulary_beside.h"
 #include "sim/network/network.h"
-#include "sim/run/decoder_graph.h"
+#include "sim/run/decoder_internal.h"
 #include "sim/run/language_options.h"
 #include "sim/run/run_internal.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { GENERATE_USUALLY = 64, PROMPT_MOST = 1 << 16 };
-
-/* What steps took. */
-struct steps {
-    double seconds, low, high, device_s, overhead_s, joules, joules_low, joules_high, flops, macs, dram_bytes;
-    unsigned count;
-};
-
-struct decoding {
-    struct net_model *model;
-    struct decoder_graph graph;
-    struct language_options options;
-    struct vocabulary_beside *vocabulary; /* NULL = there is no tokenizer.json */
-    struct token_list prompt, tokens, history;
-    struct token_text text;
-    struct token_stream stream;
-    struct net_array *kept[DECODER_KEPT];
-    size_t past; /* tokens that `kept` is of */
-    const char *stop;
-    struct steps prefill, decode;
-    double stalled_s, used_s; /* of all steps that say why they stall, and of all */
-};
 
 bool run_is_decoder(const struct run_request *q)
 {
@@ -388,75 +365,6 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
     return ok && (run_result_set_text(&run->detail, "instr") || orch_no_memory(error));
 }
 
-/* ---- the answer ---- */
-
-static json_object *numbers_of(const struct token_list *list)
-{
-    json_object *const array = json_object_new_array();
-    for (size_t i = 0; i < list->count; i++)
-        json_object_array_add(array, json_object_new_int64(list->token[i]));
-    return array;
-}
-
-static bool write_generation(const struct decoding *w, struct run_result *r)
-{
-    json_object *const o = json_object_new_object();
-    json_object_object_add(o, "prompt_tokens", numbers_of(&w->prompt));
-    json_object_object_add(o, "tokens", numbers_of(&w->tokens));
-    json_object_object_add(o, "text", json_object_new_string_len(w->text.text ? w->text.text : "", (int)w->text.length));
-    json_object_object_add(o, "stop", json_object_new_string(w->stop));
-    r->generation = json_line(o);
-    return r->generation != NULL;
-}
-
-static void fill_times(const struct decoding *w, struct run_result *r)
-{
-    const struct steps *const a = &w->prefill, *const b = &w->decode;
-    r->seconds = a->seconds + b->seconds;
-    r->seconds_low = a->low + b->low;
-    r->seconds_high = a->high + b->high;
-    r->device_seconds = a->device_s + b->device_s;
-    r->overhead_seconds = a->overhead_s + b->overhead_s;
-    r->joules = a->joules + b->joules;
-    r->joules_low = a->joules_low + b->joules_low;
-    r->joules_high = a->joules_high + b->joules_high;
-    r->dram_bytes = a->dram_bytes + b->dram_bytes;
-    r->gflops = r->seconds > 0 ? r->flops / r->seconds * 1e-9 : NAN;
-    r->dram_gbps = r->seconds > 0 ? r->dram_bytes / r->seconds * 1e-9 : NAN;
-    r->watts_avg = r->joules / r->seconds;
-    r->prefill_seconds = a->seconds;
-    if (b->count && b->seconds > 0)
-        r->tokens_per_second = b->count / b->seconds;
-}
-
-static bool account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
-{
-    const struct decoding *const w = run->work;
-    const bool timed = run->request->mode != RUN_FUNCTIONAL;
-    r->host_seconds = m->host_seconds;
-    r->flops = w->prefill.flops + w->decode.flops;
-    r->macs = w->prefill.macs + w->decode.macs;
-    if (timed)
-        fill_times(w, r);
-    const bool ok =
-        run_result_set_text(&r->detail, "instr") && write_generation(w, r) &&
-        run_assumption_add(
-            &r->assumptions, "steps", "inferred",
-            "each token is a run of the network by itself, behind a warm-up; what it costs is the sum of its kernels") &&
-        run_assumption_add(&r->assumptions, "cache", "inferred",
-                           w->graph.kept ? "keys and values of a step are handed to the next one where they are, in no time"
-                                         : "the file keeps no keys and values: the whole text goes through at each step") &&
-        run_assumption_add(&r->assumptions, "choice", "inferred", "choosing a token from the logits takes no time") &&
-        run_values_add(&r->counters, LANGUAGE_PROMPT_TOKENS, (double)w->prompt.count) &&
-        run_values_add(&r->counters, LANGUAGE_GENERATED_TOKENS, (double)w->tokens.count) &&
-        run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)w->text.length) &&
-        (!timed || run_values_add(&r->counters, LANGUAGE_DECODE_SECONDS, w->decode.seconds)) &&
-        (!timed || !isfinite(r->joules) ||
-         (run_values_add(&r->counters, LANGUAGE_PREFILL_JOULES, w->prefill.joules) &&
-          (!w->decode.count || run_values_add(&r->counters, LANGUAGE_TOKEN_JOULES, w->decode.joules / w->decode.count))));
-    return ok || orch_no_memory(error);
-}
-
 #define KIND(row, title, its_part, its_unit)                                                                                     \
     const struct run_kind row = {                                                                                                \
         .name = title,                                                                                                           \
@@ -474,7 +382,7 @@ static bool account(struct run *run, const struct run_measure *m, struct run_res
         .precision = precision,                                                                                                  \
         .work = run_work_any,                                                                                                    \
         .time_in = time_in,                                                                                                      \
-        .account = account,                                                                                                      \
+        .account = decoder_account,                                                                                              \
     }
 KIND(run_kind_decoder, "decoder", PART_CPU, "auto");
 KIND(run_kind_decoder_cpu, "decoder-cpu", PART_CPU, NULL);
