@@ -33,29 +33,46 @@ static json_object *ask(void *context, const char *verb, const char *workload, c
     return document;
 }
 
-/* The first row of the table that says so of the chip. */
+/* "M2 Pro" is "m2_pro_8p4e_19g" with any cores. */
+static bool is_named(const char *chip, const char *name)
+{
+    for (; *name; chip++, name++)
+        if (*chip != (*name == ' ' ? '_' : *name + (*name >= 'A' && *name <= 'Z' ? 'a' - 'A' : 0)))
+            return false;
+    return chip[0] == '_' && chip[1] >= '0' && chip[1] <= '9';
+}
+
+static bool says(const struct csv_table *t, size_t row, const struct claim_measurement *wanted)
+{
+    const struct {
+        const char *column, *text;
+    } keys[] = {
+        {"workload", wanted->workload}, {"precision", wanted->precision}, {"shape", wanted->shape}, {"value_unit", wanted->unit}};
+    bool same = true;
+    for (size_t k = 0; same && k < sizeof keys / sizeof *keys; k++)
+        same = !keys[k].text || strcasecmp(csv_cell(t, row, csv_find(t, keys[k].column)), keys[k].text) == 0;
+    return same;
+}
+
+/* The first row of the table that says so of the chip; where none does, of one of its name with another number of GPU cores,
+ * which is told with the row. */
 static bool measured(void *context, const struct claim_measurement *wanted, const char *chip, double *value, char *row,
                      size_t size)
 {
     const struct csv_table *const t = ((const struct asker *)context)->measured;
-    const struct {
-        const char *column, *text;
-    } keys[] = {{"chip_id", chip},
-                {"workload", wanted->workload},
-                {"precision", wanted->precision},
-                {"shape", wanted->shape},
-                {"value_unit", wanted->unit}};
+    bool found = false;
     for (size_t i = 0; i < csv_rows(t); i++) {
-        bool same = true;
-        for (size_t k = 0; same && k < sizeof keys / sizeof *keys; k++)
-            same = !keys[k].text || strcasecmp(csv_cell(t, i, csv_find(t, keys[k].column)), keys[k].text) == 0;
-        if (!same)
+        const bool exact = strcmp(csv_cell(t, i, csv_find(t, "chip_id")), chip) == 0;
+        if (!says(t, i, wanted) || !(exact || (!found && is_named(chip, csv_cell(t, i, csv_find(t, "chip"))))))
             continue;
         *value = strtod(csv_cell(t, i, csv_find(t, "value")), NULL);
-        snprintf(row, size, "%s", csv_cell(t, i, csv_find(t, "id")));
-        return true;
+        snprintf(row, size, exact ? "%s" : "%s, %s GPU cores", csv_cell(t, i, csv_find(t, "id")),
+                 csv_cell(t, i, csv_find(t, "gpu_cores")));
+        if (exact)
+            return true;
+        found = true;
     }
-    return false;
+    return found;
 }
 
 static void progress(void *context, size_t done, size_t all)
@@ -102,7 +119,9 @@ static void print(struct api_context *context, const struct claims *c)
             table_cell(t, "%s", range_text(one->unit, one->claimed_low, one->claimed_high, text, sizeof text));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].value, one->answer[k].value, text, sizeof text));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].low, one->answer[k].high, text, sizeof text));
-            table_cell(t, "%s", range_text(one->unit, one->answer[k].measured, one->answer[k].measured, text, sizeof text));
+            table_cell(t, isnan(one->answer[k].measured) ? "%s" : "%s (%s)",
+                       range_text(one->unit, one->answer[k].measured, one->answer[k].measured, text, sizeof text),
+                       one->answer[k].measured_row);
             table_cell(t, "%s", claim_verdict_name(one->answer[k].verdict));
             table_cell(t, "%s", one->answer[k].reason);
         }
