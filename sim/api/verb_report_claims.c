@@ -2,15 +2,19 @@
 
 #include "sim/base/format.h"
 #include "sim/base/table.h"
+#include "sim/prove/validate/measurements.h"
+#include "sim/prove/validate/tables.h"
 #include "sim/report/claims.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct asker {
     struct api_context *context;
     struct orchard_session session;
+    struct csv_table *measured;
 };
 
 /* Questions are those of the command line, in the database of this one. */
@@ -27,6 +31,48 @@ static json_object *ask(void *context, const char *verb, const char *workload, c
         snprintf(why, size, "%s", error.text);
     orchard_answer_free(answer);
     return document;
+}
+
+/* "M2 Pro" is "m2_pro_8p4e_19g" with any cores. */
+static bool is_named(const char *chip, const char *name)
+{
+    for (; *name; chip++, name++)
+        if (*chip != (*name == ' ' ? '_' : *name + (*name >= 'A' && *name <= 'Z' ? 'a' - 'A' : 0)))
+            return false;
+    return chip[0] == '_' && chip[1] >= '0' && chip[1] <= '9';
+}
+
+static bool says(const struct csv_table *t, size_t row, const struct claim_measurement *wanted)
+{
+    const struct {
+        const char *column, *text;
+    } keys[] = {
+        {"workload", wanted->workload}, {"precision", wanted->precision}, {"shape", wanted->shape}, {"value_unit", wanted->unit}};
+    bool same = true;
+    for (size_t k = 0; same && k < sizeof keys / sizeof *keys; k++)
+        same = !keys[k].text || strcasecmp(csv_cell(t, row, csv_find(t, keys[k].column)), keys[k].text) == 0;
+    return same;
+}
+
+/* The first row of the table that says so of the chip; where none does, of one of its name with another number of GPU cores,
+ * which is told with the row. */
+static bool measured(void *context, const struct claim_measurement *wanted, const char *chip, double *value, char *row,
+                     size_t size)
+{
+    const struct csv_table *const t = ((const struct asker *)context)->measured;
+    bool found = false;
+    for (size_t i = 0; i < csv_rows(t); i++) {
+        const bool exact = strcmp(csv_cell(t, i, csv_find(t, "chip_id")), chip) == 0;
+        if (!says(t, i, wanted) || !(exact || (!found && is_named(chip, csv_cell(t, i, csv_find(t, "chip"))))))
+            continue;
+        *value = strtod(csv_cell(t, i, csv_find(t, "value")), NULL);
+        snprintf(row, size, exact ? "%s" : "%s, %s GPU cores", csv_cell(t, i, csv_find(t, "id")),
+                 csv_cell(t, i, csv_find(t, "gpu_cores")));
+        if (exact)
+            return true;
+        found = true;
+    }
+    return found;
 }
 
 static void progress(void *context, size_t done, size_t all)
@@ -59,8 +105,8 @@ static const char *range_text(const char *unit, double low, double high, char *t
 static void print(struct api_context *context, const struct claims *c)
 {
     static const struct table_column columns[] = {
-        {"claim", NULL, false, 44}, {"chip", NULL, false, 0},    {"claimed", NULL, true, 0},   {"simulated", NULL, true, 0},
-        {"90 %", NULL, true, 0},    {"verdict", NULL, false, 0}, {"reason", NULL, false, 100},
+        {"claim", NULL, false, 44}, {"chip", NULL, false, 0},    {"claimed", NULL, true, 0},  {"simulated", NULL, true, 0},
+        {"90 %", NULL, true, 0},    {"measured", NULL, true, 0}, {"verdict", NULL, false, 0}, {"reason", NULL, false, 100},
     };
     char text[2 * FORMAT_SIZE + 8];
     struct table *const t = table_create(columns, sizeof columns / sizeof *columns);
@@ -73,6 +119,9 @@ static void print(struct api_context *context, const struct claims *c)
             table_cell(t, "%s", range_text(one->unit, one->claimed_low, one->claimed_high, text, sizeof text));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].value, one->answer[k].value, text, sizeof text));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].low, one->answer[k].high, text, sizeof text));
+            table_cell(t, isnan(one->answer[k].measured) ? "%s" : "%s (%s)",
+                       range_text(one->unit, one->answer[k].measured, one->answer[k].measured, text, sizeof text),
+                       one->answer[k].measured_row);
             table_cell(t, "%s", claim_verdict_name(one->answer[k].verdict));
             table_cell(t, "%s", one->answer[k].reason);
         }
@@ -90,9 +139,12 @@ bool verb_report_claims(struct api_context *context, struct page **page, struct 
     snprintf(db, sizeof db, "db=%s", common->db ? common->db : "");
     snprintf(threads, sizeof threads, "threads=%u", (unsigned)common->threads);
     snprintf(seed, sizeof seed, "seed=%llu", (unsigned long long)common->seed);
-    struct asker a = {.context = context, .session = {.options = options, .dashes = true}};
-    const struct claims_asker asker = {&a, ask, progress};
-    struct claims *const c = claims_open(NULL, api_value(&context->args, "only"), error);
+    char *const path = validation_shipped_path("hw-measured.csv", error);
+    struct asker a = {.context = context,
+                      .session = {.options = options, .dashes = true},
+                      .measured = path ? measurements_read(path, error) : NULL};
+    const struct claims_asker asker = {&a, ask, progress, measured};
+    struct claims *const c = a.measured ? claims_open(NULL, api_value(&context->args, "only"), error) : NULL;
     const bool ok = c && claims_ask(c, &asker, error) && claims_page(c, orchard_version(), page, error);
     api_progress(context, &(struct orchard_progress){.fraction = NAN, .host_seconds = NAN});
     if (ok && api_wants_document(context))
@@ -100,5 +152,7 @@ bool verb_report_claims(struct api_context *context, struct page **page, struct 
     if (ok && api_wants_text(context))
         print(context, c);
     claims_close(c);
+    csv_free(a.measured);
+    free(path);
     return ok;
 }

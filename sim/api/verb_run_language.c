@@ -2,12 +2,16 @@
 
 #include "isa/array_count.h"
 
+#include <string.h>
+
 enum { TOKENS_MOST = 1 << 24, RECENT_USUALLY = 64, SEQUENCES_MOST = 256 };
 
 static bool read_counts(const struct api_args *a, struct language_options *o, struct orch_error *error)
 {
     uint64_t prompt = 0, generate = 0, context = 0, top_k = 0, recent = RECENT_USUALLY, draft = 0, sequences = 0, batch = 0;
-    if (!api_unsigned(a, "prompt", 1, TOKENS_MOST, &prompt, error) ||
+    const char *const ids = api_value(a, "prompt");
+    const bool listed = ids && strchr(ids, ',');
+    if ((!listed && !api_unsigned(a, "prompt", 1, TOKENS_MOST, &prompt, error)) ||
         !api_unsigned(a, "generate", 0, TOKENS_MOST, &generate, error) ||
         !api_unsigned(a, "context", 1, TOKENS_MOST, &context, error) ||
         !api_unsigned(a, "top-k", 1, TOKENS_MOST, &top_k, error) ||
@@ -18,6 +22,7 @@ static bool read_counts(const struct api_args *a, struct language_options *o, st
         return false;
     *o = (struct language_options){
         .prompt_text = api_value(a, "prompt-text"),
+        .prompt_ids = ids,
         .prompt = (unsigned)prompt,
         .generate = (unsigned)generate,
         .prompt_alone = api_has(a, "generate") && !generate,

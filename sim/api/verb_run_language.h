@@ -12,7 +12,7 @@
     {"prompts", 0, "FILE", false, "language models: a prompt a line, which generate side by side (continuous batching)"}, \
     {"sequences", 0, "N", false, "language models: how many of " ORCH_OPTION("prompts") " generate at a time (default 8)"}, \
     {"batch", 0, "B", false, "language models: B prompts begin together, and the next when all have ended (static); without a file B times the one"}, \
-    {"prompt", 0, "N", false, "language models: a prompt of N tokens, where only time is asked for (" ORCH_OPTION("mode") " timing)"}, \
+    {"prompt", 0, "N", false, "language models: a prompt of N tokens, where only time is asked for (" ORCH_OPTION("mode") " timing); decoders in ONNX: the tokens, as 5,17,3"}, \
     {"generate", 0, "N", false, "language models: how many tokens follow, unless the model ends before (default 64)"}, \
     {"prefill-unit", 0, "UNIT", false, "language models: the unit that reads the prompt (default: --unit; hybrid: gpu)"},        \
     {"context", 0, "N", false, "language models: tokens that the cache has room for (default: as many as are needed)"}, \

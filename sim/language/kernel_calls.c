@@ -146,9 +146,10 @@ static void attend(struct pass *p)
     keep(p, "cache_k");
     keep(p, "cache_v");
     p->times *= p->sequences; /* over caches of their own */
-    char pages[40] = "";
+    char pages[64] = "";
     if (p->calls->page)
-        snprintf(pages, sizeof pages, ",page=%u,pages=%u", p->calls->page, p->calls->pages);
+        snprintf(pages, sizeof pages, ",page=%u,pages=%u%s", p->calls->page, p->calls->pages,
+                 s->family->distance_bias ? ",bias=1,scale=one" : "");
     else if (s->family->distance_bias)
         snprintf(pages, sizeof pages, ",bias=1,scale=one");
     if (p->past || p->each == 1 || s->family->encoder) /* scores with biases are those of a cache */

@@ -381,7 +381,7 @@ static void command_of(const struct claims *c, const char *name, const char *chi
     write_command(question, option, text, size);
 }
 
-static void answer_on(struct claims *c, struct claim *claim, json_object *answer, const char *chip)
+static void answer_on(struct claims *c, struct claim *claim, json_object *measured, json_object *answer, const char *chip)
 {
     struct claim_answer *const a = &claim->answer[claim->answers++];
     struct claim_number n;
@@ -396,11 +396,12 @@ static void answer_on(struct claims *c, struct claim *claim, json_object *answer
     command_of(c, question, own ? own : chip, a->command, sizeof a->command);
     if (first && below)
         command_of(c, text_of(below, "question"), below_own ? below_own : chip, a->over, sizeof a->over);
-    a->value = a->low = a->high = NAN;
+    a->value = a->low = a->high = a->measured = NAN;
     a->verdict = CLAIM_NOT_MODELLED;
     snprintf(a->reason, sizeof a->reason, "%s", why);
     if (!ok)
         return;
+    claim_find_measured(c->asker, measured, n.run, a);
     a->value = n.value;
     a->low = n.low;
     a->high = n.high;
@@ -417,14 +418,17 @@ static void answer_claim(struct claims *c, size_t index)
     claim->verdict = CLAIM_NOT_MODELLED;
     if (!answer) {
         struct claim_answer *const a = &claim->answer[claim->answers++];
-        *a = (struct claim_answer){.value = NAN, .low = NAN, .high = NAN, .verdict = CLAIM_NOT_MODELLED};
+        *a = (struct claim_answer){.value = NAN, .low = NAN, .high = NAN, .measured = NAN, .verdict = CLAIM_NOT_MODELLED};
         snprintf(a->reason, sizeof a->reason, "%s", text_of(row, "not_modelled"));
         return;
     }
     const size_t count = chips ? json_object_array_length(chips) : 1;
     const bool own = member(answer, "chip") || member(answer, "refuses");
     for (size_t i = 0; i < count && i < CLAIM_CHIPS; i++)
-        answer_on(c, claim, answer, chips ? json_object_get_string(json_object_array_get_idx(chips, i)) : own ? "" : "m1");
+        answer_on(c, claim, member(row, "measured"), answer,
+                  chips ? json_object_get_string(json_object_array_get_idx(chips, i))
+                  : own ? ""
+                        : "m1");
     for (size_t i = claim->answers; i-- > 0;)
         claim->verdict = claim->answer[i].verdict < claim->verdict ? claim->answer[i].verdict : claim->verdict;
 }

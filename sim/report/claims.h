@@ -36,6 +36,8 @@ const char *claim_how_name(enum claim_how how); /* "is", "at-least" ... */
 struct claim_answer {
     char chip[40];           /* "" = the claim names its chips itself */
     double value, low, high; /* in the unit of the claim; NAN = not modelled */
+    double measured;         /* on hardware, as a table has it; NAN = no table has */
+    char measured_row[40];
     enum claim_verdict verdict;
     char reason[700], command[240];
     char over[240]; /* the command of what it is divided by; "" = nothing */
@@ -54,12 +56,20 @@ struct claim {
 
 struct claims;
 
+/* A row of a table of measurements: what a claim names, in the claim's unit. */
+struct claim_measurement {
+    const char *workload, *precision, *shape, *unit; /* shape NULL = any */
+};
+
 /* Answers a question as a document, which the caller puts; NULL with a line in `why`. `options` ends with NULL. */
 struct claims_asker {
     void *context;
     json_object *(*ask)(void *context, const char *verb, const char *workload, const char *const *options, char *why,
                         size_t size);
     void (*progress)(void *context, size_t done, size_t all); /* NULL = not wanted */
+    /* What was measured on a chip of that identifier, and the row's name; false = no table has it. NULL = there are no tables. */
+    bool (*measured)(void *context, const struct claim_measurement *wanted, const char *chip, double *value, char *row,
+                     size_t size);
 };
 
 /* Reads the table that is compiled in, or `text` when it is not NULL. `only` leaves those claims whose topic or text has that in

@@ -14,6 +14,8 @@ struct claim_number {
 
 /* Why the answer is what it is, from the limits of the run, and what the claim would need. */
 void claim_reason(const struct claim *claim, const struct claim_number *number, char *text, size_t size);
+/* Fills in what a table of measurements says of the chip that answered: the claim's `measured`, the run of the answer. */
+void claim_find_measured(const struct claims_asker *asker, json_object *measured, json_object *run, struct claim_answer *answer);
 /* "2.70 ms", "8.60 TOPS/W" ... */
 const char *claim_quantity(char *text, size_t size, double value, const char *unit);
 

@@ -25,6 +25,8 @@ static json_object *answer_json(const struct claim_answer *a)
     json_add_number(o, "value", a->value);
     json_add_number(o, "low", a->low);
     json_add_number(o, "high", a->high);
+    json_add_number(o, "measured", a->measured);
+    json_add_text(o, "measured_row", isnan(a->measured) ? NULL : a->measured_row);
     json_add_text(o, "verdict", claim_verdict_name(a->verdict));
     json_add_text(o, "reason", a->reason);
     json_add_text(o, "command", *a->command ? a->command : NULL);
@@ -147,6 +149,13 @@ static void interval_text(char *text, size_t size, const struct claim *c, const 
                  format_digits(high, scale * a->high, 3));
 }
 
+static void measured_text(char *text, size_t size, const struct claim *c, const struct claim_answer *a)
+{
+    char value[TEXT];
+    claim_quantity(value, sizeof value, a->measured, c->unit);
+    snprintf(text, size, "%s (%s)", value, a->measured_row);
+}
+
 static void claim_rows(struct result_table *t, const struct claim *c, size_t number)
 {
     char said[4 * TEXT], text[160];
@@ -158,6 +167,8 @@ static void claim_rows(struct result_table *t, const struct claim *c, size_t num
         result_table_text(t, *a->chip ? a->chip : NULL);
         interval_text(text, sizeof text, c, a);
         result_table_number(t, a->value, isnan(a->value) ? NULL : text);
+        measured_text(text, sizeof text, c, a);
+        result_table_number(t, a->measured, isnan(a->measured) ? NULL : text);
         result_table_text(t, claim_verdict_name(a->verdict));
         result_table_text(t, a->reason);
     }
@@ -167,7 +178,8 @@ static void claim_rows(struct result_table *t, const struct claim *c, size_t num
 static void topics(struct page *page, const struct claims *c)
 {
     static const struct result_column columns[] = {{"number", NULL, true}, {"claim", NULL, false},   {"chip", NULL, false},
-                                                   {"answer", NULL, true}, {"verdict", NULL, false}, {"reason", NULL, false}};
+                                                   {"answer", NULL, true}, {"measured", NULL, true}, {"verdict", NULL, false},
+                                                   {"reason", NULL, false}};
     for (size_t i = 0; i < claims_count(c);) {
         const char *const topic = claims_at(c, i)->topic;
         struct result_table *const t = result_table_create(columns, sizeof columns / sizeof *columns);

@@ -94,7 +94,8 @@ extern const struct run_kind run_kind_amx, run_kind_amx_program, run_kind_gpu_ke
     run_kind_cpu_library, run_kind_ane_program, run_kind_gpu_code, run_kind_gpu_source, run_kind_gpu_row, run_kind_elf,
     run_kind_amx_library, run_kind_amx_product, run_kind_network_auto, run_kind_network_hybrid, run_kind_network,
     run_kind_network_gpu, run_kind_network_amx, run_kind_network_ane, run_kind_language, run_kind_language_amx,
-    run_kind_language_gpu, run_kind_language_ane, run_kind_language_hybrid, run_kind_language_combined;
+    run_kind_language_gpu, run_kind_language_ane, run_kind_language_hybrid, run_kind_language_combined, run_kind_decoder,
+    run_kind_decoder_cpu, run_kind_decoder_amx, run_kind_decoder_gpu, run_kind_decoder_ane;
 
 /* Finds the kind of the request's workload; a file is read into run->file. NULL with *error when it is none. */
 const struct run_kind *run_kind_of(struct run *run, struct orch_error *error);

@@ -68,7 +68,7 @@ double language_share(const struct run *run, const struct language_unit *unit)
 
 /* ---- opening ---- */
 
-static bool read_prompt(struct language_work *w, struct orch_error *error)
+bool language_read_prompt(const struct language_work *w, struct token_list *prompt, struct orch_error *error)
 {
     /* As transformers begins what Whisper says of English, without times. */
     static const char transcript[] = "<|startoftranscript|><|en|><|transcribe|><|notimestamps|>";
@@ -77,9 +77,9 @@ static bool read_prompt(struct language_work *w, struct orch_error *error)
     size_t wrong;
     if (!utf8_is_valid(text, strlen(text), &wrong))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": no UTF-8 at byte %zu", wrong);
-    if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), hears ? TOKENIZE_SPECIAL : TOKENIZE_FRAME, &w->prompt, error))
+    if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), hears ? TOKENIZE_SPECIAL : TOKENIZE_FRAME, prompt, error))
         return false;
-    return w->prompt.count ||
+    return prompt->count ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": it has no tokens, and %s begins with none", w->model.name);
 }
 
@@ -116,6 +116,11 @@ static bool open_workload(struct run *run, struct orch_error *error)
     snprintf(run->program_name, sizeof run->program_name, "%.200s", w->model.name);
     if (q->language)
         w->options = *q->language;
+    if (w->options.prompt_ids && strchr(w->options.prompt_ids, ','))
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("prompt") " %.60s: numbers of tokens are for decoders in ONNX; %s takes " ORCH_OPTION(
+                             "prompt-text") ", or for time alone so many tokens",
+                         w->options.prompt_ids, w->model.name);
     if (w->options.layers && !language_is_combined(run))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("layers") " %s: of several units (" ORCH_OPTION("unit") " combined)",
                          w->options.layers);
@@ -127,12 +132,12 @@ static bool open_workload(struct run *run, struct orch_error *error)
         w->options.generate = 0;
     if (language_is_timing(run))
         return check_context(w, w->options.prompt, true, error);
-    if (w->model.shape.family->encoder)
-        return language_check_encoder(run, error) && language_sound_open(w, q, error) && read_prompt(w, error) &&
-               check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);
-    if (w->options.prompts || w->options.batch > 1)
-        return language_batch_open(w, error) && check_context(w, language_batch_longest(w->batch), false, error);
-    return read_prompt(w, error) && check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);
+    if (w->model.shape.family->encoder && !language_check_encoder(run, error))
+        return false;
+    if (language_batch_is_wanted(w, q))
+        return language_batch_open(w, q, error) && check_context(w, language_batch_longest(w->batch), false, error);
+    return language_sound_open(w, q, error) && language_read_prompt(w, &w->prompt, error) &&
+           check_context(w, w->prompt.count, false, error) && language_draft_open(w, error);
 }
 
 static void close_workload(struct run *run)
@@ -175,7 +180,7 @@ static uint64_t hash(const struct run *run)
     if (w->sound)
         h = checksum_add(h, w->sound, language_sound_values(w) * sizeof *w->sound);
     if (w->batch)
-        h = language_batch_checksum(h, w->batch);
+        h = language_batch_checksum(h, w);
     h = checksum_add(checksum_add(h, &o->sequences, sizeof o->sequences), &o->batch, sizeof o->batch);
     for (unsigned i = 0; i < o->stops; i++)
         h = checksum_add(h, o->stop[i], strlen(o->stop[i]) + 1);
@@ -242,7 +247,7 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
             run_assumption_add(list, "bf16", "inferred",
                                "the Neural Engine has no bf16: weights are rounded to f16 when its programs are made")) &&
            run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
-           (!w->sound ||
+           (!language_hears(w) ||
             run_assumption_add(list, "sound", "inferred", "the spectrogram is in memory: making it takes no time")) &&
            run_assumption_add(
                list, "cache", "inferred",

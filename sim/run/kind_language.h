@@ -81,6 +81,10 @@ double language_paged_tokens(const struct language_work *work, unsigned sequence
 bool language_hears(const struct language_work *work);
 uint64_t language_sound_values(const struct language_work *work);
 bool language_sound_open(struct language_work *work, const struct run_request *request, struct orch_error *error);
+/* The same of an input, NAME=FILE or a sound file; the caller frees the values. */
+bool language_sound_read(const struct language_work *work, const char *input, float **sound, struct orch_error *error);
+/* The one prompt of the options as tokens; at least one. */
+bool language_read_prompt(const struct language_work *work, struct token_list *prompt, struct orch_error *error);
 
 /* language_text.c: prompt, tokens and text into the result. False = out of memory. */
 bool language_write_generation(const struct language_work *work, struct run_result *result);

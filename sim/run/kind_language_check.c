@@ -91,37 +91,28 @@ bool language_check_encoder(const struct run *run, struct orch_error *error)
 {
     const struct language_work *const w = run->work;
     const struct language_options *const o = &w->options;
-    const char *const option = o->prompts                       ? "prompts"
-                               : o->batch > 1                   ? "batch"
-                               : o->draft && !language_hears(w) ? "draft"
-                               : o->prompt_cache                ? "prompt-cache"
-                               : language_is_combined(run)      ? "unit"
-                                                                : NULL;
-    if (o->kv_cache && w->model.shape.family->distance_bias)
-        return orch_fail(error, ORCH_UNMODELLED,
-                         ORCH_OPTION("kv-cache") ": scores of %s have biases of distance; kernels add them to keys and values as "
-                                                 "they are",
-                         w->model.name);
-    return !option || orch_fail(error, ORCH_UNMODELLED,
-                                ORCH_OPTION("%s") ": %s has an encoder; it reads one text at a time, on one unit or hybrid",
-                                option, w->model.name);
+    const char *const option = o->prompt_cache ? "prompt-cache" : language_is_combined(run) ? "unit" : NULL;
+    return !option ||
+           orch_fail(error, ORCH_UNMODELLED,
+                     ORCH_OPTION("%s") ": %s has an encoder; it runs on one unit or hybrid, and what it made is in no file",
+                     option, w->model.name);
 }
 
 bool language_check(const struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
     const struct language_work *const w = run->work;
-    const char *const option = q->entry                      ? "entry"
-                               : q->arg_count                ? "args"
-                               : q->home                     ? "home"
-                               : q->sanitize                 ? "sanitize"
-                               : q->profile                  ? "profile"
-                               : q->input_count && !w->sound ? "input"
-                               : q->output_folder            ? "output"
-                               : q->watch                    ? "trace"
-                               : run_repeats(run) > 1        ? "repeat"
-                               : q->uncertainty              ? "uncertainty"
-                                                             : NULL;
+    const char *const option = q->entry                                                          ? "entry"
+                               : q->arg_count                                                    ? "args"
+                               : q->home                                                         ? "home"
+                               : q->sanitize                                                     ? "sanitize"
+                               : q->profile                                                      ? "profile"
+                               : q->input_count && !w->sound && !(w->batch && language_hears(w)) ? "input"
+                               : q->output_folder                                                ? "output"
+                               : q->watch                                                        ? "trace"
+                               : run_repeats(run) > 1                                            ? "repeat"
+                               : q->uncertainty                                                  ? "uncertainty"
+                                                                                                 : NULL;
     if (option)
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": not of language models; %s is one", option, q->workload);
     if (!check_parts(run, error))

@@ -109,6 +109,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
     bool ok = w->input || orch_no_memory(error);
     for (size_t i = 0; ok && i < q->input_count; i++)
         ok = run_network_read_input(w->model, w->input, q->inputs[i], error);
+    for (size_t i = 0; ok && q->arrays && i < w->inputs; i++)
+        w->input[i] = net_array_retain(q->arrays->input[i]);
     if (ok && q->images)
         w->picture = calloc(q->images->count + 1, sizeof *w->picture);
     if (ok && q->images)
@@ -337,6 +339,8 @@ static bool compute(struct run *run, struct network *w, struct run_result *r, st
     const bool values = run->request->mode != RUN_TIMING && !is_timed_only(run->request);
     const bool ok = choose_precision(run, w, r, error) && run_network(&w->run, output, error) &&
                     (!values || (save(run, w, output, r, error) && name_classes(run, w, output, r, error)));
+    for (size_t k = 0; ok && run->request->arrays && k < outputs; k++)
+        run->request->arrays->output[k] = net_array_retain(output[k]);
     for (size_t k = 0; k < outputs; k++)
         net_array_release(output[k]);
     free(output);

@@ -42,6 +42,11 @@ static const struct run_kind *const kinds[] = {
     &run_kind_language_ane,
     &run_kind_language_hybrid,
     &run_kind_language_combined,
+    &run_kind_decoder,
+    &run_kind_decoder_cpu,
+    &run_kind_decoder_amx,
+    &run_kind_decoder_gpu,
+    &run_kind_decoder_ane,
 };
 
 const struct run_kind *run_kind_named(const char *name)
@@ -130,6 +135,20 @@ static const struct run_kind *language_kind(const struct run_request *q)
                                            : &run_kind_language;
 }
 
+static const struct run_kind *decoder_kind(const struct run_request *q, struct orch_error *error)
+{
+    const char *const unit = q->unit ? q->unit : "auto";
+    const struct run_kind *const kind = strcmp(unit, "auto") == 0  ? &run_kind_decoder
+                                        : strcmp(unit, "cpu") == 0 ? &run_kind_decoder_cpu
+                                        : strcmp(unit, "amx") == 0 ? &run_kind_decoder_amx
+                                        : strcmp(unit, "gpu") == 0 ? &run_kind_decoder_gpu
+                                        : strcmp(unit, "ane") == 0 ? &run_kind_decoder_ane
+                                                                   : NULL;
+    if (!kind)
+        orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: decoders in ONNX run on auto, cpu, amx, gpu and ane", unit);
+    return kind;
+}
+
 /* Of several kinds for the same files, one for each unit, the asked unit's. */
 static const struct run_kind *file_kind(const struct run *run)
 {
@@ -155,6 +174,8 @@ const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
         return &run_kind_network_hybrid;
     if (language_model_is(q->workload) || (q->language && language_model_generates(q->workload)))
         return language_kind(q);
+    if (run_is_decoder(q))
+        return decoder_kind(q, error);
     if (run_network_is_product(q))
         return &run_kind_network_auto;
     if (kernel_is_workload(q->workload) && !run_is_network(q->workload))

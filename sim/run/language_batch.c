@@ -24,7 +24,8 @@ static bool add_line(struct language_work *w, const char *line, size_t length, s
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompts") " %.300s: line %zu has no UTF-8 at byte %zu",
                          w->options.prompts, number, wrong);
     w->batch->sequences++;
-    if (!tokenizer_encode(w->model.tokenizer, line, length, TOKENIZE_FRAME, &s->prompt, error))
+    if (!tokenizer_encode(w->model.tokenizer, line, length, language_hears(w) ? TOKENIZE_SPECIAL : TOKENIZE_FRAME, &s->prompt,
+                          error))
         return false;
     return s->prompt.count ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompts") " %.300s: line %zu has no tokens", w->options.prompts, number);
@@ -45,21 +46,17 @@ static bool read_lines(struct language_work *w, const char *text, struct orch_er
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompts") " %.300s: it has no prompt; each line is one", w->options.prompts);
 }
 
-/* Copies of the one prompt that there is. */
+/* The one prompt that there is, as often as there are sounds, or as is asked for. */
 static bool copy_prompt(struct language_work *w, struct orch_error *error)
 {
-    const char *const text = w->options.prompt_text ? w->options.prompt_text : "";
-    size_t wrong;
-    if (!utf8_is_valid(text, strlen(text), &wrong))
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": no UTF-8 at byte %zu", wrong);
-    for (unsigned i = 0; i < w->options.batch; i++) {
-        struct sequence *const s = &w->batch->sequence[w->batch->sequences++];
-        s->seed = i;
-        if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), TOKENIZE_FRAME, &s->prompt, error))
+    struct language_batch *const b = w->batch;
+    const size_t copies = b->sounds > 1 ? b->sounds : w->options.batch;
+    b->copies = b->sounds <= 1;
+    for (size_t i = 0; i < copies; i++) {
+        struct sequence *const s = &b->sequence[b->sequences++];
+        s->seed = b->copies ? i : 0;
+        if (!language_read_prompt(w, &s->prompt, error))
             return false;
-        if (!s->prompt.count)
-            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": it has no tokens, and %s begins with none",
-                             w->model.name);
     }
     return true;
 }
@@ -79,14 +76,50 @@ static bool read_prompts(struct language_work *w, struct orch_error *error)
     return ok;
 }
 
-bool language_batch_open(struct language_work *w, struct orch_error *error)
+/* ---- sounds ---- */
+
+static bool open_sounds(struct language_work *w, const struct run_request *q, struct orch_error *error)
+{
+    struct language_batch *const b = w->batch;
+    const size_t asked = q->input_count ? (size_t)q->input_count : 1; /* none: the first one says what is missing */
+    if (asked > LINES_MOST)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") ": %zu sounds; up to %d go side by side", asked, LINES_MOST);
+    b->sound = calloc(asked, sizeof *b->sound);
+    if (!b->sound)
+        return orch_no_memory(error);
+    for (; b->sounds < asked; b->sounds++)
+        if (!language_sound_read(w, q->input_count ? q->inputs[b->sounds] : "", &b->sound[b->sounds], error))
+            return false;
+    return true;
+}
+
+static bool give_sounds(const struct language_work *w, struct orch_error *error)
+{
+    struct language_batch *const b = w->batch;
+    if (b->sounds > 1 && b->sounds != b->sequences)
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("prompts") " %.300s: it has %zu prompts, and there are %zu sounds (" ORCH_OPTION(
+                             "input") "); each prompt has one, or all have the same",
+                         w->options.prompts, b->sequences, b->sounds);
+    for (size_t i = 0; b->sounds && i < b->sequences; i++)
+        b->sequence[i].sound = b->sound[b->sounds > 1 ? i : 0];
+    return true;
+}
+
+bool language_batch_is_wanted(const struct language_work *w, const struct run_request *q)
+{
+    return w->options.prompts || w->options.batch > 1 || (language_hears(w) && q->input_count > 1);
+}
+
+bool language_batch_open(struct language_work *w, const struct run_request *q, struct orch_error *error)
 {
     w->batch = calloc(1, sizeof *w->batch);
     if (w->batch)
         w->batch->sequence = calloc(LINES_MOST, sizeof *w->batch->sequence);
     if (!w->batch || !w->batch->sequence)
         return orch_no_memory(error);
-    return (w->options.prompts ? read_prompts : copy_prompt)(w, error);
+    return (!language_hears(w) || open_sounds(w, q, error)) && (w->options.prompts ? read_prompts : copy_prompt)(w, error) &&
+           give_sounds(w, error);
 }
 
 void language_sequence_forget(struct sequence *s)
@@ -108,6 +141,9 @@ void language_batch_close(struct language_batch *b)
         token_list_free(&s->tokens);
         token_text_free(&s->text);
     }
+    for (size_t i = 0; i < b->sounds; i++)
+        free(b->sound[i]);
+    free(b->sound);
     free(b->sequence);
     free(b);
 }
@@ -120,8 +156,11 @@ size_t language_batch_longest(const struct language_batch *b)
     return longest;
 }
 
-uint64_t language_batch_checksum(uint64_t h, const struct language_batch *b)
+uint64_t language_batch_checksum(uint64_t h, const struct language_work *w)
 {
+    const struct language_batch *const b = w->batch;
+    for (size_t i = 0; i < b->sounds; i++)
+        h = checksum_add(h, b->sound[i], language_sound_values(w) * sizeof **b->sound);
     for (size_t i = 0; i < b->sequences; i++) {
         const struct token_list *const p = &b->sequence[i].prompt;
         h = checksum_add(checksum_add(h, &p->count, sizeof p->count), p->token, p->count * sizeof *p->token);
@@ -146,8 +185,8 @@ bool language_batch_check(const struct language_work *w, struct orch_error *erro
                               : o->prefill_unit            ? "prefill-unit"
                               : o->stops                   ? "stop"
                                                            : NULL;
-    const char *const several = o->prompts ? "prompts" : "batch";
-    if (!o->prompts && o->sequences)
+    const char *const several = o->prompts ? "prompts" : o->batch ? "batch" : "input";
+    if (!o->prompts && o->sequences && (!w->batch || w->batch->copies))
         return orch_fail(error, ORCH_USAGE,
                          ORCH_OPTION("sequences") " %u: how many of several prompts (" ORCH_OPTION(
                              "prompts") ") generate side by side; " ORCH_OPTION("batch") " %u takes one prompt so often",

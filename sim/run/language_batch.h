@@ -13,14 +13,16 @@
 
 struct language_batch;
 
-/* Reads the file, a prompt a line, or takes the one prompt as often as the batch has sequences. False with what is wrong; close
- * in any case. */
-bool language_batch_open(struct language_work *work, struct orch_error *error);
+/* Whether the request has several sequences: prompts, copies of one, or sounds. */
+bool language_batch_is_wanted(const struct language_work *work, const struct run_request *request);
+/* Reads the file, a prompt a line, or takes the one prompt as often as the batch has sequences or the request sounds. Each line
+ * has its sound, or all have the only one. False with what is wrong; close in any case. */
+bool language_batch_open(struct language_work *work, const struct run_request *request, struct orch_error *error);
 void language_batch_close(struct language_batch *batch);
 /* Tokens of the longest prompt and of all; all of them to a checksum. */
 size_t language_batch_longest(const struct language_batch *batch);
 size_t language_batch_tokens(const struct language_batch *batch);
-uint64_t language_batch_checksum(uint64_t checksum, const struct language_batch *batch);
+uint64_t language_batch_checksum(uint64_t checksum, const struct language_work *work);
 /* Options that go with one prompt alone. */
 bool language_batch_check(const struct language_work *work, struct orch_error *error);
 

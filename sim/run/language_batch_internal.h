@@ -7,6 +7,7 @@
 /* A prompt and what follows. */
 struct sequence {
     struct token_list prompt, history, tokens;
+    const float *sound; /* before an encoder that hears; else NULL */
     struct token_text text;
     struct token_stream stream;
     struct sampler *sampler;
@@ -19,6 +20,9 @@ struct sequence {
 struct language_batch {
     struct sequence *sequence;
     size_t sequences;
+    float **sound; /* of requests that give some */
+    size_t sounds;
+    bool copies; /* of one prompt and one sound */
 };
 
 void language_sequence_forget(struct sequence *sequence); /* what followed the prompt */

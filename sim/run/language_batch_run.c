@@ -53,14 +53,42 @@ static bool say(struct batch *b, struct sequence *s, const float *logits, bool *
     return !*ended || end_sequence(b, s, error);
 }
 
+/* What the decoder reads before it says anything: the prompt, or where the encoder reads that, one token. */
+static const uint32_t *beginning(const struct batch *b, const struct sequence *s, unsigned *count)
+{
+    const bool apart = b->work->model.shape.family->encodes_text;
+    *count = apart ? 1 : (unsigned)s->prompt.count;
+    return apart ? &b->work->model.shape.first_token : s->prompt.token;
+}
+
+/* What comes before the decoders of some sequences, as many at a time as the encoder takes. */
+static bool encode(struct batch *b, const struct sequence *first, unsigned count, struct orch_error *error)
+{
+    const unsigned most = language_stepper_sources(b->stepper);
+    struct language_source source[LANGUAGE_SOURCES];
+    bool ok = true;
+    if (!b->work->model.shape.family->encoder)
+        return true;
+    for (unsigned done = 0, some; ok && done < count; done += some) {
+        some = count - done < most ? count - done : most;
+        for (unsigned i = 0; i < some; i++) {
+            const struct sequence *const s = &first[done + i];
+            source[i] = (struct language_source){s->prompt.token, s->prompt.count, s->sound, s->lane};
+        }
+        ok = language_encode(b->stepper, source, some, &b->work->prefill, error);
+    }
+    return ok;
+}
+
 /* Whether the caches have room for the next prompt and what follows; when all others have ended they must. */
 static bool has_room(const struct batch *b, const struct sequence *s, bool others, bool *fits, struct orch_error *error)
 {
     const struct language_work *const w = b->work;
-    unsigned lane = 0;
+    unsigned lane = 0, begun;
     while (b->taken[lane])
         lane++;
-    const unsigned tokens = (unsigned)s->prompt.count + w->options.generate - 1; /* the last one is said, not read */
+    beginning(b, s, &begun);
+    const unsigned tokens = begun + w->options.generate - 1; /* the last one is said, not read */
     *fits = language_stepper_promise(b->stepper, lane, tokens);
     return *fits || others ||
            orch_fail(error, ORCH_USAGE,
@@ -72,6 +100,9 @@ static bool has_room(const struct batch *b, const struct sequence *s, bool other
 static bool open_sequence(struct batch *b, struct sequence *s, struct orch_error *error)
 {
     const struct language_work *const w = b->work;
+    const bool apart = w->model.shape.family->encodes_text; /* the prompt is no part of the text */
+    unsigned begun;
+    const uint32_t *const begins = beginning(b, s, &begun);
     s->lane = 0;
     while (b->taken[s->lane])
         s->lane++;
@@ -79,8 +110,8 @@ static bool open_sequence(struct batch *b, struct sequence *s, struct orch_error
     s->stop = "count";
     token_stream_start(&s->stream, w->model.tokenizer, true);
     s->sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, b->run->request->seed + s->seed, error);
-    for (size_t i = 0; s->sampler && i < s->prompt.count; i++)
-        if (!add_token(b, s, s->prompt.token[i], error))
+    for (unsigned i = 0; s->sampler && i < begun; i++)
+        if (!(apart ? token_list_add(&s->history, begins[i], error) : add_token(b, s, begins[i], error)))
             return false;
     language_stepper_begin(b->stepper, s->lane);
     return s->sampler != NULL;
@@ -103,10 +134,11 @@ static bool say_all(struct batch *b, struct sequence *const *said, unsigned coun
 static bool begin_alone(struct batch *b, struct sequence *s, struct orch_error *error)
 {
     const float *logits = NULL;
+    unsigned begun;
+    const uint32_t *const begins = beginning(b, s, &begun);
     b->next++;
-    return open_sequence(b, s, error) &&
-           language_step(b->stepper, s->prompt.token, s->prompt.count, &logits, &b->work->prefill, error) &&
-           say_all(b, &s, 1, logits, error);
+    return open_sequence(b, s, error) && encode(b, s, 1, error) &&
+           language_step(b->stepper, begins, begun, &logits, &b->work->prefill, error) && say_all(b, &s, 1, logits, error);
 }
 
 /* A pass over what has been laid out; the sequences in `said` have answers, in this order. */
@@ -138,14 +170,15 @@ static bool begin_together(struct batch *b, unsigned together, struct orch_error
     struct language_token token[LANGUAGE_BATCH];
     struct sequence *said[LANGUAGE_BATCH];
     const unsigned most = language_stepper_most(b->stepper);
-    unsigned laid = 0, answers = 0, count;
+    unsigned laid = 0, answers = 0, count, begun;
     struct sequence *const first = &b->work->batch->sequence[b->next];
-    if (!open_together(b, together, &count, error))
+    if (!open_together(b, together, &count, error) || !encode(b, first, count, error))
         return false;
-    for (unsigned i = 0; i < count; i++)
-        for (size_t t = 0; t < first[i].prompt.count; t++) {
-            const bool last = t + 1 == first[i].prompt.count;
-            token[laid++] = (struct language_token){first[i].prompt.token[t], first[i].lane, last};
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t *const begins = beginning(b, &first[i], &begun);
+        for (unsigned t = 0; t < begun; t++) {
+            const bool last = t + 1 == begun;
+            token[laid++] = (struct language_token){begins[t], first[i].lane, last};
             if (last)
                 said[answers++] = &first[i];
             if (laid < most && (!last || i + 1 < count))
@@ -154,6 +187,7 @@ static bool begin_together(struct batch *b, unsigned together, struct orch_error
                 return false;
             laid = answers = 0;
         }
+    }
     b->next += count;
     return true;
 }

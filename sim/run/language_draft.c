@@ -24,13 +24,18 @@ static bool check_vocabulary(const struct language_work *w, struct orch_error *e
     return true;
 }
 
-/* What the model hears the draft hears, too. */
+/* What the model hears or reads before it speaks the draft does, too. */
 static bool check_encoders(const struct language_work *w, struct orch_error *error)
 {
     const struct language_shape *const a = &w->model.shape, *const b = &w->draft.shape;
+    if (a->family->encodes_text && b->family->encodes_text)
+        return true;
     if (!a->family->encoder && b->family->encoder)
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") " %s: it has an encoder, which has read no text",
                          w->draft.name);
+    if (a->family->encodes_text)
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it has no encoder of texts; %s has one", w->draft.name,
+                         w->model.name);
     return !a->family->encoder ||
            (b->family->encoder && a->encoder_channels == b->encoder_channels && a->encoder_context == b->encoder_context) ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it hears %u channels of %u frames, %s hears %u channels of %u",
@@ -52,9 +57,11 @@ bool language_draft_open(struct language_work *w, struct orch_error *error)
         return false;
     if (w->model.shape.window || w->draft.shape.window)
         return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("draft") ": models with a window of keys read one token at a time");
-    return w->context <= w->draft.shape.context ||
+    const unsigned read = w->model.shape.family->encodes_text ? (unsigned)w->prompt.count : 0;
+    const unsigned needed = read > w->context ? read : w->context;
+    return needed <= w->draft.shape.context ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("draft") " %s: it was made for %u tokens; %u are needed", w->draft.name,
-                     w->draft.shape.context, w->context);
+                     w->draft.shape.context, needed);
 }
 
 struct language_draft {
@@ -90,9 +97,10 @@ void language_draft_free(struct language_draft *draft)
     free(draft);
 }
 
-bool language_draft_hear(struct language_draft *d, const float *sound, struct language_sum *sum, struct orch_error *error)
+bool language_draft_encode(struct language_draft *d, const struct language_source *source, struct language_sum *sum,
+                           struct orch_error *error)
 {
-    return language_encode(d->stepper, NULL, 0, sound, sum, error);
+    return language_encode(d->stepper, source, 1, sum, error);
 }
 
 bool language_draft_propose(struct language_draft *d, const uint32_t *text, unsigned count, unsigned tokens, uint32_t *token,

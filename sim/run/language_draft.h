@@ -17,8 +17,9 @@ void language_draft_free(struct language_draft *draft);
  * yet. */
 bool language_draft_propose(struct language_draft *draft, const uint32_t *text, unsigned count, unsigned tokens, uint32_t *token,
                             struct language_sum *sum, struct orch_error *error);
-/* What comes before the text, where models hear. */
-bool language_draft_hear(struct language_draft *draft, const float *sound, struct language_sum *sum, struct orch_error *error);
+/* What its encoder reads or hears, before the text. */
+bool language_draft_encode(struct language_draft *draft, const struct language_source *source, struct language_sum *sum,
+                           struct orch_error *error);
 /* Of what it has read only the first tokens are part of the text. */
 void language_draft_rewind(struct language_draft *draft, unsigned position);
 

@@ -68,14 +68,23 @@ static struct prompt_cache_shape cache_shape(const struct run *run)
                                        .vocabulary = s->vocabulary};
 }
 
-/* A text goes through the encoder, and the decoder begins by itself. */
+/* A text or a sound goes through the encoder, and through that of the draft. */
+static bool encode(struct generation *g, const struct language_source *source, struct orch_error *error)
+{
+    struct language_sum *const sum = &g->work->prefill;
+    return language_encode(g->stepper, source, 1, sum, error) &&
+           (!g->draft || language_draft_encode(g->draft, source, sum, error));
+}
+
+/* A text goes through the encoder, and the decoder begins by itself: with a token that is no part of the text. */
 static bool prefill_encoder(struct generation *g, const float **logits, struct orch_error *error)
 {
     struct language_work *const w = g->work;
     const uint32_t first = w->model.shape.first_token;
     work_progress_tell(g->run->progress, "reading the prompt", NAN, 0);
     language_stepper_use(g->stepper, language_parts(g->run).prompt);
-    if (!language_encode(g->stepper, w->prompt.token, w->prompt.count, NULL, &w->prefill, error))
+    const struct language_source text = {.token = w->prompt.token, .count = w->prompt.count};
+    if (!token_list_add(&g->history, first, error) || !encode(g, &text, error))
         return false;
     language_stepper_use(g->stepper, language_parts(g->run).rest);
     return language_step(g->stepper, &first, 1, logits, &w->prefill, error);
@@ -106,8 +115,7 @@ static bool prefill(struct generation *g, const float **logits, struct orch_erro
     }
     language_stepper_use(g->stepper, parts.prompt);
     const bool ok =
-        (!w->sound || language_encode(g->stepper, NULL, 0, w->sound, &w->prefill, error)) &&
-        (!w->sound || !g->draft || language_draft_hear(g->draft, w->sound, &w->prefill, error)) &&
+        (!w->sound || encode(g, &(struct language_source){.sound = w->sound}, error)) &&
         language_step(g->stepper, w->prompt.token + w->cached, w->prompt.count - w->cached, logits, &w->prefill, error);
     language_stepper_use(g->stepper, parts.rest);
     return ok && (!cache || language_cache_save(cache, &shape, g->stepper, &w->prompt, *logits, error));

@@ -82,10 +82,17 @@ bool language_keep(struct language_stepper *s, const char *title, const struct l
     return ok;
 }
 
-bool language_keep_across(struct language_stepper *s, const char *title, const struct language_buffer *from,
+bool language_keep_across(struct language_stepper *s, const char *title, unsigned tokens, const struct language_buffer *from,
                           const struct language_buffer *rows)
 {
-    return keep_piece(s, title, s->count, from, rows);
+    return keep_piece(s, title, tokens, from, rows);
+}
+
+/* Of the sequence in work. */
+static struct language_buffer biases_of(const struct language_stepper *s, unsigned queries, unsigned keys)
+{
+    const uint64_t biases = s->shape->family->distance_bias ? (uint64_t)queries * keys * s->shape->heads : 0;
+    return language_part(&s->bias, s->value_bytes * s->bias_first, s->value_bytes * biases);
 }
 
 /* Queries over the pages of the sequence, which its table names. */
@@ -96,16 +103,19 @@ static bool look_back_in_pages(struct language_stepper *s, const struct placed_l
     const unsigned end = s->position + s->count, page = s->cache.page;
     const struct language_buffer table = language_part(&s->page_table, sizeof(uint32_t) * language_pages_first(s->pages, s->kept),
                                                        sizeof(uint32_t) * ((end + page - 1) / page));
+    const bool biased = p->family->distance_bias;
+    const struct language_buffer bias = biases_of(s, s->count, end);
     const struct language_call call = {.title = "attention",
                                        .precision = s->values,
                                        .part = language_rest_part(s),
-                                       .input = {from, &l->keys, &l->values, &table},
-                                       .inputs = 4,
+                                       .input = {from, &l->keys, &l->values, &table, &bias},
+                                       .inputs = biased ? 5 : 4,
                                        .result = to,
-                                       .result_place = 4};
-    return language_unit_call(s->unit, &call, s->sum, s->error, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s,page=%u,pages=%u",
-                              p->heads, end, p->head_size, p->kv_heads, s->count, s->cached ? ",cached=" : "",
-                              s->cached ? s->cached->name : "", page, s->cache.pages);
+                                       .result_place = biased ? 5 : 4};
+    return language_unit_call(s->unit, &call, s->sum, s->error,
+                              "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s,page=%u,pages=%u%s", p->heads, end, p->head_size,
+                              p->kv_heads, s->count, s->cached ? ",cached=" : "", s->cached ? s->cached->name : "", page,
+                              s->cache.pages, biased ? ",bias=1,scale=one" : "");
 }
 
 bool language_attend(struct language_stepper *s, const struct language_attention *a)
@@ -117,7 +127,7 @@ bool language_attend(struct language_stepper *s, const struct language_attention
     const uint64_t kept = (type ? language_cached_row(s) : of_values) * a->seen;
     const struct language_buffer from = language_values(s, a->query, queries), to = language_values(s, a->to, queries),
                                  keys = language_part(a->keys, 0, kept), values = language_part(a->values, 0, kept),
-                                 bias = language_values(s, &s->bias, (uint64_t)a->queries * a->seen * p->heads);
+                                 bias = biases_of(s, a->queries, a->seen);
     const struct language_call call = {.title = a->title,
                                        .precision = s->values,
                                        .part = language_rest_part(s),

@@ -11,6 +11,7 @@ enum { LANGUAGE_STOPS = 8 };
 
 struct language_options {
     const char *prompt_text;  /* NULL = none */
+    const char *prompt_ids;   /* the same as it was written, for decoders in ONNX: numbers of tokens with commas; NULL = none */
     unsigned prompt;          /* tokens of a prompt without text, for time alone; 0 = not asked for */
     unsigned generate;        /* 0 = not asked for */
     bool prompt_alone;        /* nothing follows the prompt, where only time is asked for */

@@ -163,7 +163,8 @@ static bool place_layer(struct language_stepper *s, unsigned number)
 {
     language_enter(s, language_layer_part(s, number));
     struct placed_layer *const to = &s->layer[number];
-    const uint64_t cache = language_cached_row(s) * language_cached_rows(s), across = language_cached_row(s) * s->encoded;
+    const uint64_t cache = language_cached_row(s) * language_cached_rows(s),
+                   across = language_cached_row(s) * s->encoded * s->lanes;
     s->cache_bytes += 2 * (cache + across);
     return place_weights(s, decoder_layer_at(s->model->weights, number), to) && place(s, NULL, cache, &to->keys) &&
            place(s, NULL, cache, &to->values) &&
@@ -222,8 +223,8 @@ static bool place_table(struct language_stepper *s, const struct decoder_matrix 
 /* Biases of an encoder, or of all tokens of a pass of the decoder. */
 static bool place_biases(struct language_stepper *s, const struct decoder_encoder *e)
 {
-    const uint64_t of_pass = (uint64_t)s->batch * s->context, of_text = (uint64_t)s->encoded * s->encoded;
-    const uint64_t scores = of_pass > of_text ? of_pass : of_text, frames = 6 * (uint64_t)s->encoded;
+    const uint64_t of_pass = (uint64_t)s->batch * s->context, of_texts = (uint64_t)s->encoded * s->encoded * s->sources;
+    const uint64_t scores = of_pass > of_texts ? of_pass : of_texts, frames = 6 * (uint64_t)s->encoded * s->sources;
     return place_table(s, &s->ends.distances, &s->distances) && place_table(s, &e->distances, &s->encoder_distances) &&
            (!e->distances.tensor || place_values(s, scores * s->shape->heads, &s->bias)) &&
            place(s, NULL, sizeof(uint32_t) * (e->distances.tensor ? scores : frames), &s->numbers);
@@ -233,7 +234,7 @@ static bool place_encoder(struct language_stepper *s)
 {
     const struct decoder_encoder *const e = decoder_encoder(s->model->weights);
     const struct language_shape *const p = s->shape;
-    const uint64_t frames = 2 * (uint64_t)s->encoded, channels = p->encoder_channels;
+    const uint64_t made = (uint64_t)s->encoded * s->sources, frames = 2 * made, channels = p->encoder_channels;
     if (!e)
         return true;
     s->encoder = calloc(p->encoder_layers, sizeof *s->encoder);
@@ -243,7 +244,7 @@ static bool place_encoder(struct language_stepper *s)
         ok = place_filters(s, &e->front[0], &s->front[0]) && place_filters(s, &e->front[1], &s->front[1]) &&
              place_table(s, &e->positions, &s->encoder_positions) && place_values(s, frames * channels, &s->frames) &&
              place_values(s, frames * p->width, &s->filtered) &&
-             place_values(s, 3 * (frames * channels + s->encoded * (uint64_t)p->width), &s->columns);
+             place_values(s, 3 * (frames * channels + made * p->width), &s->columns);
     for (unsigned i = 0; ok && i < p->encoder_layers; i++)
         ok = place_weights(s, &e->layer[i], &s->encoder[i]);
     return ok;
@@ -267,10 +268,17 @@ static bool place_speeds(struct language_stepper *s)
     return true;
 }
 
+/* Tokens of a pass of the decoder or of the encoder. */
+static uint64_t tokens_together(const struct language_stepper *s)
+{
+    const uint64_t encoded = (uint64_t)s->encoded * s->sources;
+    return s->batch > encoded ? s->batch : encoded;
+}
+
 /* Numbers of rows in order, for the tokens of a pass and for the rows of a matrix. */
 static bool place_index(struct language_stepper *s)
 {
-    uint64_t rows = s->batch > s->encoded ? s->batch : s->encoded;
+    uint64_t rows = tokens_together(s);
     for (unsigned i = 0; i < s->shape->layers; i++) {
         const struct placed_layer *const l = &s->layer[i];
         const struct placed_matrix *const all[] = {&l->query, &l->key, &l->value, &l->output, &l->gate, &l->up, &l->down};
@@ -296,8 +304,7 @@ static bool place_experts(struct language_stepper *s)
 static bool place_all(struct language_stepper *s)
 {
     const struct language_shape *const p = s->shape;
-    const uint64_t n = s->batch > s->encoded ? s->batch : s->encoded, queries = n * p->heads * p->head_size,
-                   keys = n * p->kv_heads * p->head_size;
+    const uint64_t n = tokens_together(s), queries = n * p->heads * p->head_size, keys = n * p->kv_heads * p->head_size;
     const float scale =
         (float)(p->family->distance_bias ? 1 / sqrt(p->width) : sqrt(p->width)); /* of the head, or the embedding */
     language_enter(s, language_layer_part(s, p->layers));
@@ -375,6 +382,7 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .cache = room->cache,
                                    .answers = 1,
                                    .encoded = room->encoded,
+                                   .sources = room->sources ? room->sources : 1,
                                    .batch = most_in_pass(room->context, room->lanes),
                                    .ends = decoder_ends(model->weights),
                                    .error = error};
@@ -382,7 +390,8 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
     s->layer = calloc(model->shape.layers, sizeof *s->layer);
     s->shown = calloc(model->shape.vocabulary, sizeof *s->shown);
     s->places = calloc(room->lanes, sizeof *s->places);
-    if (!s->layer || !s->shown || !s->places)
+    s->seen = calloc(room->lanes, sizeof *s->seen);
+    if (!s->layer || !s->shown || !s->places || !s->seen)
         orch_no_memory(error);
     else if (check_cached(s) && place_pages(s) && place_all(s))
         return s;
@@ -411,6 +420,7 @@ void language_stepper_free(struct language_stepper *stepper)
     free(stepper->encoder);
     free(stepper->shown);
     free(stepper->places);
+    free(stepper->seen);
     language_pages_free(stepper->pages);
     free(stepper);
 }

@@ -1,6 +1,7 @@
 /* Memory of the caches: a piece for each sequence, or pages of a pool that all take theirs from. */
 #include "sim/chip/chip_units.h"
 #include "sim/run/kind_language.h"
+#include "sim/run/language_batch.h"
 
 #include <stdio.h>
 
@@ -76,13 +77,16 @@ bool language_room_of(const struct run *run, unsigned lanes, struct language_roo
 {
     const struct language_work *const w = run->work;
     const struct shape_family *const f = w->model.shape.family;
+    const size_t text = w->batch ? language_batch_longest(w->batch) : w->prompt.count;
+    const unsigned most = LANGUAGE_SOURCES;
     *room = (struct language_room){.context = w->context,
                                    .lanes = lanes,
                                    .cache = w->cache,
                                    .shards = w->shards.count ? &w->shards : NULL,
-                                   .encoded = f->encodes_text ? (unsigned)w->prompt.count
+                                   .encoded = f->encodes_text ? (unsigned)text
                                               : f->encoder    ? w->model.shape.encoder_context
-                                                              : 0};
+                                                              : 0,
+                                   .sources = w->options.batch > 1 && lanes > 1 ? lanes < most ? lanes : most : 1};
     return !room->cache.page || choose_pages(run, lanes, &room->cache, error);
 }
 

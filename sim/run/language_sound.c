@@ -36,14 +36,14 @@ static bool check_array(const struct language_work *w, const char *path, const s
                              path, w->model.name, s->encoder_channels, 2 * s->encoder_context);
 }
 
-static bool take_spectrogram(struct language_work *w, const char *path, struct orch_error *error)
+static bool take_spectrogram(const struct language_work *w, const char *path, float *sound, struct orch_error *error)
 {
     struct npy_array array;
     if (!npy_load(path, &array, error))
         return false;
     const bool ok = check_array(w, path, &array, error);
     if (ok)
-        memcpy(w->sound, array.data, language_sound_values(w) * sizeof *w->sound);
+        memcpy(sound, array.data, language_sound_values(w) * sizeof *sound);
     npy_release(&array);
     return ok;
 }
@@ -60,13 +60,13 @@ static bool check_sound(const struct language_work *w, const char *path, const s
                      (double)s->count / MEL_RATE, w->model.name, (double)frames * MEL_STEP / MEL_RATE);
 }
 
-static bool hear(struct language_work *w, const char *path, struct orch_error *error)
+static bool hear(const struct language_work *w, const char *path, float *mel, struct orch_error *error)
 {
     const struct language_shape *const s = &w->model.shape;
     const unsigned frames = 2 * s->encoder_context;
     struct wave_sound sound;
     const bool ok = wave_load(path, &sound, error) && check_sound(w, path, &sound, frames, error) &&
-                    mel_spectrogram(sound.sample, sound.count, s->encoder_channels, frames, w->sound, error);
+                    mel_spectrogram(sound.sample, sound.count, s->encoder_channels, frames, mel, error);
     wave_release(&sound);
     return ok;
 }
@@ -78,11 +78,8 @@ static const char *named(const char *input, const char *name)
     return strncmp(input, name, length) == 0 && input[length] == '=' ? input + length + 1 : NULL;
 }
 
-bool language_sound_open(struct language_work *w, const struct run_request *q, struct orch_error *error)
+bool language_sound_read(const struct language_work *w, const char *input, float **values, struct orch_error *error)
 {
-    if (!language_hears(w))
-        return true;
-    const char *const input = q->input_count == 1 ? q->inputs[0] : "";
     const size_t length = strlen(input);
     const char *const mel = named(input, MEL_NAME), *const named_sound = named(input, SOUND_NAME);
     const char *const sound = named_sound || length < 5 || strcmp(input + length - 4, ".wav") != 0 ? named_sound : input;
@@ -91,8 +88,17 @@ bool language_sound_open(struct language_work *w, const struct run_request *q, s
                          ORCH_OPTION("input") " FILE.wav: the sound that %s hears, or " MEL_NAME
                                               "=FILE.npy: the logarithms of its mel spectrogram",
                          w->model.name);
-    w->sound = malloc(language_sound_values(w) * sizeof *w->sound);
-    if (!w->sound)
+    *values = malloc(language_sound_values(w) * sizeof **values);
+    if (!*values)
         return orch_no_memory(error);
-    return mel ? take_spectrogram(w, mel, error) : hear(w, sound, error);
+    if (mel ? take_spectrogram(w, mel, *values, error) : hear(w, sound, *values, error))
+        return true;
+    free(*values);
+    *values = NULL;
+    return false;
+}
+
+bool language_sound_open(struct language_work *w, const struct run_request *q, struct orch_error *error)
+{
+    return !language_hears(w) || language_sound_read(w, q->input_count == 1 ? q->inputs[0] : "", &w->sound, error);
 }

@@ -14,13 +14,34 @@ static unsigned position_of(const struct language_stepper *s, unsigned t)
     return s->places[s->side[t].lane] + before;
 }
 
-/* Those of one sequence from `t` on. */
-static unsigned tokens_of_lane(const struct language_stepper *s, unsigned t, unsigned end)
+unsigned language_tokens_of_lane(const struct language_stepper *s, unsigned t, unsigned end)
 {
     unsigned count = 1;
     while (t + count < end && s->side[t + count].lane == s->side[t].lane)
         count++;
     return count;
+}
+
+/* Where biases of a sequence begin whose first token in the pass is `t`: there is room for those of a whole cache a token. */
+static uint64_t first_bias(const struct language_stepper *s, unsigned t)
+{
+    return (uint64_t)t * s->context * s->shape->heads;
+}
+
+/* Biases by distance of all tokens, once for all layers. */
+static bool find_biases(struct language_stepper *s)
+{
+    bool ok = true;
+    if (!s->side)
+        return language_find_biases(s, s->position, s->count, s->position + s->count, false);
+    for (unsigned t = 0, some; ok && t < s->count; t += some) {
+        const unsigned first = s->places[s->side[t].lane];
+        some = language_tokens_of_lane(s, t, s->count);
+        s->bias_first = first_bias(s, t);
+        ok = language_find_biases(s, first, some, first + some, false);
+    }
+    s->bias_first = 0;
+    return ok;
 }
 
 static bool embed(struct language_stepper *s, const uint32_t *token)
@@ -63,6 +84,7 @@ static bool attend_lane(struct language_stepper *s, const struct placed_layer *l
     const bool turns = p->rope != SHAPE_ROPE_NONE;
     s->position = s->places[s->side[t].lane];
     s->kept = s->side[t].lane;
+    s->bias_first = first_bias(s, t);
     const struct language_buffer made = language_part(&s->key, row * t, row * count),
                                  found = language_part(&s->attended, row * t, row * count);
     const struct language_buffer query = language_part(&s->query, wide * t, wide * count);
@@ -81,10 +103,11 @@ static bool attend_lanes(struct language_stepper *s, const struct placed_layer *
     bool ok = true;
     for (int looks = 0; looks < 2; looks++)
         for (unsigned t = 0; ok && t < count; t += s->count) {
-            s->count = tokens_of_lane(s, t, count);
+            s->count = language_tokens_of_lane(s, t, count);
             ok = attend_lane(s, l, t, looks);
         }
     s->count = count;
+    s->bias_first = 0;
     return ok;
 }
 
@@ -184,8 +207,7 @@ static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned
     s->count = count;
     s->sum = &pass;
     language_enter(s, language_layer_part(s, 0));
-    bool ok = (!s->pages || take_pages(s, count)) && embed(s, token) &&
-              language_find_biases(s, s->position, count, s->position + count, false);
+    bool ok = (!s->pages || take_pages(s, count)) && embed(s, token) && find_biases(s);
     for (unsigned i = 0; ok && i < s->shape->layers; i++)
         ok = language_hand_over(s, language_layer_part(s, i)) && run_layer(s, &s->layer[i]);
     ok = ok && (!logits || !answers || make_logits(s, answers, logits)) && language_unit_close_steps(s->unit, &pass, 1, s->error);
@@ -294,6 +316,11 @@ bool language_step_lanes(struct language_stepper *s, const struct language_token
     s->position = s->places[s->lane];
     s->kept = s->lane;
     return ok;
+}
+
+unsigned language_stepper_sources(const struct language_stepper *stepper)
+{
+    return stepper->sources;
 }
 
 unsigned language_stepper_most(const struct language_stepper *stepper)

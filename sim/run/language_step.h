@@ -9,6 +9,8 @@
 
 enum { LANGUAGE_BATCH = 512 }; /* tokens of a prompt that go through together, as in llama.cpp */
 
+enum { LANGUAGE_SOURCES = 8 }; /* texts or sounds that an encoder reads together, at most */
+
 struct language_stepper;
 
 /* The caches: so many sequences have one each, of so many tokens, in a form of their own. */
@@ -16,7 +18,8 @@ struct language_room {
     unsigned context, lanes;
     struct language_cache_form cache;
     const struct language_shards *shards; /* whose kernels layers use; NULL = one unit has all */
-    unsigned encoded;                     /* tokens that an encoder makes; 0 = there is none */
+    unsigned encoded;                     /* tokens that an encoder makes of a text or sound, at most; 0 = there is none */
+    unsigned sources;                     /* texts or sounds that go through it together, at most */
 };
 /* Places weights, caches and values in the memory of the unit. `part` is the unit that was asked for: what it has no kernel for
  * runs on CPU cores. NULL = *error. */
@@ -30,10 +33,20 @@ void language_stepper_use(struct language_stepper *stepper, enum orch_part part)
  * they are not wanted. Each pass is a command buffer, where there are any. */
 bool language_step(struct language_stepper *stepper, const uint32_t *token, size_t count, const float **logits,
                    struct language_sum *sum, struct orch_error *error);
-/* What an encoder makes of a text, or of a sound: channels one after another, of twice as many frames as there are tokens;
- * `sound` NULL = it reads tokens. Comes before the first step. */
-bool language_encode(struct language_stepper *stepper, const uint32_t *token, size_t count, const float *sound,
+/* What an encoder reads: a text, or a sound: channels one after another, of twice as many frames as there are tokens; `sound`
+ * NULL = a text. */
+struct language_source {
+    const uint32_t *token;
+    size_t count;
+    const float *sound;
+    unsigned lane; /* whose decoder looks at it */
+};
+/* What an encoder makes of texts or sounds, in one pass over all of them, whose products multiply them together. Comes before the
+ * first step of a lane. */
+bool language_encode(struct language_stepper *stepper, const struct language_source *source, unsigned sources,
                      struct language_sum *sum, struct orch_error *error);
+/* How many at a time. */
+unsigned language_stepper_sources(const struct language_stepper *stepper);
 /* Makes room for the logits of so many tokens of a pass. */
 bool language_stepper_answer(struct language_stepper *stepper, unsigned tokens, struct orch_error *error);
 /* Up to so many tokens in one pass: `logits` gets the vocabulary's values behind each, one row after another. */

@@ -55,7 +55,10 @@ struct language_stepper {
     struct language_buffer logits, index, widened, scale, speeds;
     struct language_buffer router, chosen, weights, weighed; /* of experts */
     /* Of an encoder. */
-    unsigned encoded;             /* tokens that it makes; 0 = there is none */
+    unsigned encoded;             /* tokens that it makes of a text or sound, at most; 0 = there is none */
+    unsigned sources;             /* that go through it together, at most */
+    unsigned *seen;               /* by lane: tokens that it made */
+    uint64_t bias_first;          /* in `bias`: of the sequence in work */
     struct placed_layer *encoder; /* its layers */
     struct placed_norm encoder_norm;
     struct placed_matrix front[2]; /* filters, whose values lie tap by tap */
@@ -121,8 +124,8 @@ bool language_copy(struct language_stepper *s, const char *title, unsigned value
 /* Values of the tokens go into the cache, in its type. */
 bool language_keep(struct language_stepper *s, const char *title, const struct language_buffer *from,
                    const struct language_buffer *rows);
-/* The same of what an encoder made, from its first token on. */
-bool language_keep_across(struct language_stepper *s, const char *title, const struct language_buffer *from,
+/* The same of tokens that an encoder made, which follow one another from the first row on. */
+bool language_keep_across(struct language_stepper *s, const char *title, unsigned tokens, const struct language_buffer *from,
                           const struct language_buffer *rows);
 /* Queries of the pass over what the cache holds. */
 bool language_look_back(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
@@ -140,6 +143,8 @@ bool language_attend(struct language_stepper *s, const struct language_attention
 
 /* ---- language_encode.c ---- */
 
+/* The tokens of the same sequence from `t` on, in a pass over several. */
+unsigned language_tokens_of_lane(const struct language_stepper *s, unsigned t, unsigned end);
 /* bias = what distances from so many keys add to the scores of queries, the first of which is at a place of the text. */
 bool language_find_biases(struct language_stepper *s, unsigned first, unsigned queries, unsigned keys, bool encodes);
 /* Adds to the stream what its tokens see of what the encoder made. */

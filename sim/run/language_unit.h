@@ -9,7 +9,7 @@
 #include "sim/run/measure.h"
 #include "sim/run/run.h"
 
-enum { LANGUAGE_INPUTS = 4 };
+enum { LANGUAGE_INPUTS = 5 };
 
 /* Memory that the host and the units see at the same place. */
 struct language_buffer {

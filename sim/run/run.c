@@ -112,7 +112,7 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("kernel") " belongs to operators of the GPU library, and not to " ORCH_OPTION("detail") " op");
-    if (q->language && !language_model_is(q->workload) && !language_model_generates(q->workload))
+    if (q->language && !run_is_decoder(q) && !language_model_is(q->workload) && !language_model_generates(q->workload))
         return orch_fail(error, ORCH_USAGE, "prompts and tokens belong to language models (.gguf, model:NAME); %s is none",
                          q->workload);
     if (q->kernels && run->kind != &run_kind_language_gpu && (run->kind != &run_kind_gpu_kernel || q->own_count))

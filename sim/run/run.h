@@ -90,6 +90,7 @@ struct run_request {
     const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
     const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
+    const struct run_network_arrays *arrays; /* networks: values in memory, in place of `inputs`; NULL = none */
     const struct run_operands *operands;     /* CPU library: values, which the answer's hash does not know; NULL = generated */
     const struct net_open_options *passes;   /* networks: what is done to the graph first; NULL = everything */
     const struct language_options *language; /* language models: prompt and choices; NULL = the usual ones */
@@ -127,6 +128,16 @@ struct run_request {
 /* Buffers that had an expected content, and how many of them have it. */
 #define RUN_COUNTER_EXPECTED    "gpu.outputs_expected"
 #define RUN_COUNTER_AS_EXPECTED "gpu.outputs_as_expected"
+
+/* Inputs and outputs of a network by their places in the graph. The answer's hash knows inputs; outputs that are handed out are
+ * released by the caller. */
+struct net_array;
+struct run_network_arrays {
+    struct net_array *const *input; /* NULL among them = generated */
+    struct net_array **output;
+};
+/* Whether the workload is a network that goes on with a text: the request has a prompt, or tokens to generate. */
+bool run_is_decoder(const struct run_request *request);
 
 /* Whether the workload is a network, which is computed node by node. */
 bool run_is_network(const char *workload);

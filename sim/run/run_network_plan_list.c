@@ -19,8 +19,8 @@ struct list {
     struct network_plan *plan;
     bool splits;
     double share;
-    size_t *producer; /* by value: the item that computes it, NOWHERE = it is there from the beginning */
-    double *rank, *end;
+    size_t *producer;             /* by value: the item that computes it, NOWHERE = it is there from the beginning */
+    double *rank, *end, *amx_end; /* of items that are split: end of the GPU's half, and of the other */
     unsigned *way;
     double free_at[PLAN_PARTS]; /* when the unit has done all that it was given */
 };
@@ -96,23 +96,30 @@ static bool uses_gpu(unsigned way)
     return way == PLAN_GPU || way == SPLIT;
 }
 
-/* What is computed one way is there for another: of the GPU when its command buffer has completed, for the GPU when another one
+/* What a unit has computed is there for another: of the GPU when its command buffer has completed, for the GPU when another one
  * is submitted. */
 static double hand_over(const struct list *l, unsigned from, unsigned to)
 {
     const struct network_speeds *const s = &l->plan->speeds;
-    const double leaves = uses_gpu(from) && to != PLAN_GPU ? s->complete_s : 0;
-    return leaves + (from != PLAN_GPU && uses_gpu(to) ? s->submit_s : 0);
+    return (from == PLAN_GPU && to != PLAN_GPU ? s->complete_s : 0) + (from != PLAN_GPU && to == PLAN_GPU ? s->submit_s : 0);
+}
+
+/* When what an item computes is there for a unit: of one that is split, when both halves are. */
+static double arrives(const struct list *l, size_t item, unsigned to)
+{
+    const unsigned way = l->way[item];
+    const double end = l->end[item] + hand_over(l, way == SPLIT ? PLAN_GPU : way, to);
+    return way == SPLIT ? fmax(end, l->amx_end[item] + hand_over(l, PLAN_AMX, to)) : end;
 }
 
 /* When the operands are there; the first kernel of the GPU waits for a command buffer. */
-static double ready(const struct list *l, const struct planned *p, unsigned way)
+static double ready(const struct list *l, const struct planned *p, unsigned unit)
 {
-    double at = uses_gpu(way) ? l->plan->speeds.submit_s : 0;
+    double at = unit == PLAN_GPU ? l->plan->speeds.submit_s : 0;
     for (size_t k = 0; k < p->node->inputs; k++) {
         const size_t before = producer_of(l, p, k);
         if (before != NOWHERE)
-            at = fmax(at, l->end[before] + hand_over(l, l->way[before], way));
+            at = fmax(at, arrives(l, before, unit));
     }
     return at;
 }
@@ -125,27 +132,37 @@ static double fair_share(const struct list *l, const struct planned *p)
     return !isnan(l->share) ? l->share : fmin(1, gpu / (amx + p->seconds[PLAN_GPU]));
 }
 
-static double seconds_of(const struct list *l, const struct planned *p, unsigned way)
+static bool can_split(const struct list *l, const struct planned *p)
 {
-    const double amx = p->seconds[PLAN_AMX], gpu = p->seconds[PLAN_GPU];
-    if (way != SPLIT)
-        return p->seconds[way];
-    if (!l->splits || !p->splits || !(amx < INFINITY && gpu < INFINITY))
-        return INFINITY;
-    return fmax(fair_share(l, p) * amx, (1 - fair_share(l, p)) * gpu);
+    return l->splits && p->splits && p->seconds[PLAN_AMX] < INFINITY && p->seconds[PLAN_GPU] < INFINITY;
 }
 
-static double begin_of(const struct list *l, const struct planned *p, unsigned way)
+/* When a unit has done so much of an item. */
+static double end_on(const struct list *l, const struct planned *p, unsigned unit, double share)
 {
-    const double busy = way == SPLIT ? fmax(l->free_at[PLAN_AMX], l->free_at[PLAN_GPU]) : l->free_at[way];
-    return fmax(ready(l, p, way), busy);
+    return fmax(ready(l, p, unit), l->free_at[unit]) + share * p->seconds[unit];
+}
+
+/* When an item is done one way, for those behind it on the same unit. Halves of a split one begin and end by themselves. */
+static void try_way(const struct list *l, const struct planned *p, unsigned way, double *end, double *amx_end)
+{
+    *amx_end = 0;
+    if (way != SPLIT) {
+        *end = end_on(l, p, way, 1);
+        return;
+    }
+    *end = INFINITY;
+    if (!can_split(l, p))
+        return;
+    *amx_end = end_on(l, p, PLAN_AMX, fair_share(l, p));
+    *end = end_on(l, p, PLAN_GPU, 1 - fair_share(l, p));
 }
 
 static void give(struct list *l, size_t item)
 {
     const struct planned *const p = &l->plan->item[item];
     unsigned best = PLAN_CPU;
-    double end = INFINITY;
+    double least = INFINITY;
     if (planned_is_left(p)) { /* by the reference, in no time */
         l->end[item] = ready(l, p, PLAN_CPU);
         l->way[item] = PLAN_CPU;
@@ -156,25 +173,27 @@ static void give(struct list *l, size_t item)
             continue;
         const bool forced = way == SPLIT && !isnan(l->share);
         const double last = uses_gpu(way) && item + 1 == l->plan->count ? l->plan->speeds.complete_s : 0;
-        const double then = begin_of(l, p, way) + seconds_of(l, p, way) + last;
-        if (then < end || (forced && then < INFINITY)) {
-            end = then;
+        double end, amx_end;
+        try_way(l, p, way, &end, &amx_end);
+        const double then = fmax(end + last, amx_end);
+        if (then < least || (forced && then < INFINITY)) {
+            least = then;
             best = way;
+            l->end[item] = end;
+            l->amx_end[item] = amx_end;
         }
     }
-    l->end[item] = end;
     l->way[item] = best;
+    l->free_at[best == SPLIT ? PLAN_GPU : best] = l->end[item];
     if (best == SPLIT)
-        l->free_at[PLAN_AMX] = l->free_at[PLAN_GPU] = end;
-    else
-        l->free_at[best] = end;
+        l->free_at[PLAN_AMX] = l->amx_end[item];
 }
 
 static double last_end(const struct list *l)
 {
     double end = 0;
     for (size_t i = 0; i < l->plan->count; i++)
-        end = fmax(end, l->end[i] + (uses_gpu(l->way[i]) ? l->plan->speeds.complete_s : 0));
+        end = fmax(end, fmax(l->amx_end[i], l->end[i] + (uses_gpu(l->way[i]) ? l->plan->speeds.complete_s : 0)));
     return end;
 }
 
@@ -202,8 +221,9 @@ bool network_plan_list(struct network_plan *plan, bool splits, double share, str
     l.producer = calloc(plan->network->model->values + 1, sizeof *l.producer);
     l.rank = calloc(count, sizeof *l.rank);
     l.end = calloc(count, sizeof *l.end);
+    l.amx_end = calloc(count, sizeof *l.amx_end);
     l.way = calloc(count, sizeof *l.way);
-    const bool ok = (order && l.producer && l.rank && l.end && l.way) || orch_no_memory(error);
+    const bool ok = (order && l.producer && l.rank && l.end && l.amx_end && l.way) || orch_no_memory(error);
     if (ok) {
         find_producers(&l);
         rank_all(&l);
@@ -218,6 +238,7 @@ bool network_plan_list(struct network_plan *plan, bool splits, double share, str
     free(l.producer);
     free(l.rank);
     free(l.end);
+    free(l.amx_end);
     free(l.way);
     return ok;
 }

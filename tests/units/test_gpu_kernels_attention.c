@@ -211,8 +211,6 @@ static void test_attention_bias(void)
         }
         example_close(&x);
     }
-    example_refused("cache-attention:h=1,s=9,d=4,page=4,bias=1", "f32", "in one piece");
-    example_refused("cache-attention:h=1,s=9,d=4,cached=f16,bias=1", "f32", "of the type of queries");
 }
 
 /* Any bytes, and scales of values that stay near those of other types. */
@@ -231,15 +229,22 @@ static void fill_blocks(const struct gpu_example *x, const char *name, uint64_t 
 /* Keys and values in another type than queries: heads within a block, of one, of several, of more than all lanes. */
 static void test_attention_cache_types(void)
 {
-    static const struct cached shapes[] = {{8, 5, 8, 4, 1},    {8, 37, 8, 4, 3},   {4, 130, 64, 1, 3},
-                                           {6, 21, 32, 3, 21}, {2, 70, 256, 1, 2}, {3, 19, 128, 1, 2}};
-    for (unsigned i = 0; i < 2 * ARRAY_COUNT(shapes); i++) {
-        const struct cached p = shapes[i / 2];
+    static const struct {
+        struct cached p;
+        struct look look;
+    } cases[] = {{{8, 5, 8, 4, 1}, {.all = false}},     {{8, 37, 8, 4, 3}, {.all = false}},
+                 {{4, 130, 64, 1, 3}, {.all = false}},  {{6, 21, 32, 3, 21}, {.all = false}},
+                 {{2, 70, 256, 1, 2}, {.all = false}},  {{3, 19, 128, 1, 2}, {.all = false}},
+                 {{8, 37, 8, 4, 3}, {.biased = true}},  {{4, 130, 64, 1, 3}, {.biased = true, .whole = true}},
+                 {{2, 70, 256, 1, 2}, {.biased = true}}};
+    for (unsigned i = 0; i < 2 * ARRAY_COUNT(cases); i++) {
+        const struct cached p = cases[i / 2].p;
+        const struct look look = cases[i / 2].look;
         const bool blocks = i % 2;
         struct gpu_example x;
         char workload[128];
-        snprintf(workload, sizeof workload, "cache-attention:h=%d,s=%d,d=%d,kvh=%d,q=%d,cached=%s", p.h, p.s, p.d, p.kvh, p.q,
-                 blocks ? "q8_0" : "f16");
+        snprintf(workload, sizeof workload, "cache-attention:h=%d,s=%d,d=%d,kvh=%d,q=%d,cached=%s,bias=%d,scale=%s", p.h, p.s,
+                 p.d, p.kvh, p.q, blocks ? "q8_0" : "f16", look.biased, look.whole ? "one" : "depth");
         bool ok = example_open(&x, workload, "f32", 8);
         CHECK(ok, "%s: %s", workload, x.text);
         if (ok)
@@ -249,7 +254,7 @@ static void test_attention_cache_types(void)
             fill_blocks(&x, "v", 5 + i);
         }
         ok = ok && example_run(&x, true);
-        const double ratio = ok ? worst_cached(&x, &p, &plain) : INFINITY;
+        const double ratio = ok ? worst_cached(&x, &p, &look) : INFINITY;
         CHECK(ratio <= 1, "%s: %g times the bound; %s", workload, ratio, x.text);
         example_close(&x);
     }
@@ -282,7 +287,9 @@ static void test_attention_pages(void)
                  {{4, 130, 64, 1, 3}, 16, 9, "f16", "", 2 * 64},
                  {{3, 21, 20, 3, 21}, 8, 3, "f32", "", 4 * 60},
                  {{2, 70, 256, 1, 2}, 32, 4, "f32", ",cached=q8_0", 8 * 34},
-                 {{2, 200, 128, 2, 1}, 64, 4, "f32", ",cached=f16", 2 * 256}};
+                 {{2, 200, 128, 2, 1}, 64, 4, "f32", ",cached=f16", 2 * 256},
+                 {{3, 21, 20, 3, 4}, 8, 3, "f32", ",bias=1,scale=one", 4 * 60},
+                 {{2, 70, 256, 1, 2}, 32, 4, "f32", ",cached=q8_0,bias=1", 8 * 34}};
     for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         const struct cached p = cases[i].p;
         struct gpu_example one, paged;
@@ -311,6 +318,11 @@ static void test_attention_pages(void)
         const unsigned query = example_buffer(&one, "q"), out = example_buffer(&one, "out");
         const uint64_t bytes = gpu_type_bytes(one.kernel.buffer[out].type, one.kernel.buffer[out].count);
         memcpy(example_bytes(&paged, query), example_bytes(&one, query), bytes);
+        if (strstr(workload, "bias")) {
+            const unsigned from = example_buffer(&one, "bias");
+            memcpy(example_bytes(&paged, example_buffer(&paged, "bias")), example_bytes(&one, from),
+                   gpu_type_bytes(one.kernel.buffer[from].type, one.kernel.buffer[from].count));
+        }
         ok = example_run(&one, true) && example_run(&paged, true);
         CHECK(ok && memcmp(example_bytes(&one, out), example_bytes(&paged, example_buffer(&paged, "out")), bytes) == 0,
               "%s: other bytes than without pages; %s", all, paged.text);

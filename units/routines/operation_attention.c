@@ -150,8 +150,6 @@ static bool cache_operands(const struct routine_request *r, struct routine_work 
         return kernel_refuse(error, "cache-attention: kvh x d = %llu values of a token are no whole blocks of %u",
                              (unsigned long long)(kvh * d), routine_type_block(cached));
     struct kernel_pages pages;
-    if (r->value[CACHE_BIAS] && (cached != r->type || r->value[CACHE_PAGE]))
-        return kernel_refuse(error, "cache-attention: a bias is for keys and values of the type of queries, in one piece");
     if (!operation_cache_pages(r, &pages, error) ||
         (r->value[CACHE_BIAS] && !routine_check_count("cache-attention", ROUTINE_DIMS(q, s, h), error)))
         return false;
@@ -189,16 +187,17 @@ static void cache_reference(const struct routine_request *r, const double *const
     for (int64_t row = 0; row < r->value[CACHE_Q] * h; row++) {
         const int64_t head = row % h / (h / kvh) * d;
         const int64_t seen = operation_cache_before(r) + row / h + 1;
-        struct scores s = {.keys = seen < r->value[CACHE_S] ? seen : r->value[CACHE_S],
-                           .scale = operation_cache_scale(r),
-                           .bias = r->value[CACHE_BIAS] ? operand[3] + row / h * r->value[CACHE_S] * h + row % h : NULL,
-                           .bias_step = h,
-                           .d = d,
-                           .step = kvh * d,
-                           .most = -INFINITY,
-                           .u = t->epsilon,
-                           .page = pages.tokens ? operand[3] : NULL,
-                           .page_bits = pages.bits};
+        struct scores s = {
+            .keys = seen < r->value[CACHE_S] ? seen : r->value[CACHE_S],
+            .scale = operation_cache_scale(r),
+            .bias = r->value[CACHE_BIAS] ? operand[pages.tokens ? 4 : 3] + row / h * r->value[CACHE_S] * h + row % h : NULL,
+            .bias_step = h,
+            .d = d,
+            .step = kvh * d,
+            .most = -INFINITY,
+            .u = t->epsilon,
+            .page = pages.tokens ? operand[3] : NULL,
+            .page_bits = pages.bits};
         double unused;
         for (int64_t j = 0; j < s.keys; j++)
             s.most = fmax(s.most, score_of(&s, operand[0] + row * d, operand[1] + head, j, &unused));

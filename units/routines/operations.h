@@ -107,7 +107,7 @@ bool operation_cache_pages(const struct routine_request *request, struct kernel_
 /* The last q of s tokens attend to all before them and to themselves, or any q queries to all (seen); operands are
  * [token][head][d] as projections leave them, a bias of scores [query][token][head].
  * With pages a table says which one of k and v has the tokens from the next multiple of their size on. */
-extern const struct routine_operation operation_cache_attention; /* operands q, k, v, with pages the table, or the bias, out */
+extern const struct routine_operation operation_cache_attention; /* operands q, k, v, with pages the table, the bias, out */
 int64_t operation_kv_heads(const struct routine_request *request);
 
 enum {

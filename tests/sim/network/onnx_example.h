@@ -68,14 +68,15 @@ static inline void put_message(struct message *m, unsigned field, struct message
 
 /* ---- parts of models ---- */
 
-/* ValueInfoProto of a tensor; dimensions that are negative have the name "n". */
+/* ValueInfoProto of a tensor; dimensions that are negative have a name: -1 "n", -2 "o", -3 "p" ... */
 static inline struct message value_info(const char *name, unsigned type, const int64_t *dim, size_t dims)
 {
     struct message info = {NULL, 0}, tensor = {NULL, 0}, shape = {NULL, 0}, type_proto = {NULL, 0};
     for (size_t k = 0; k < dims; k++) {
         struct message one = {NULL, 0};
+        const char symbol[] = {(char)('n' - 1 - dim[k]), 0};
         if (dim[k] < 0)
-            put_text(&one, 2, "n");
+            put_text(&one, 2, symbol);
         else
             put_number(&one, 1, (uint64_t)dim[k]);
         put_message(&shape, 1, &one);

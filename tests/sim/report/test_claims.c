@@ -6,6 +6,7 @@
 #include "tests/support/suite.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,39 @@ static bool near(double value, double expected)
     return fabs(value - expected) <= 1e-9 * fabs(expected);
 }
 
+/* A table with one row, of m1. */
+static bool known_row(void *context, const struct claim_measurement *wanted, const char *chip, double *value, char *row,
+                      size_t size)
+{
+    (void)context;
+    if (strcmp(chip, "m1") != 0 || strcmp(wanted->workload, "w") != 0 || strcmp(wanted->precision, "f32") != 0 || wanted->shape)
+        return false;
+    *value = 0.012;
+    snprintf(row, size, "ROW7");
+    return true;
+}
+
+/* A measured row stands beside the answer of its chip; others, and claims that name none, have none. */
+static void test_measured(void)
+{
+    static const char table[] =
+        TABLE("{\"topic\":\"t\",\"claim\":\"c\",\"low\":1,\"high\":1,\"unit\":\"s\",\"how\":\"is\",\"chips\":[\"m1\",\"m2\"],"
+              "\"measured\":{\"workload\":\"w\",\"precision\":\"f32\",\"unit\":\"s\"},\"answer\":" SECONDS
+              "}," CLAIM("1", "1", "s", "is", SECONDS));
+    struct orch_error error = {0};
+    unsigned asked = 0;
+    const struct claims_asker asker = {&asked, known_answer, NULL, known_row};
+    struct claims *const c = claims_open(table, NULL, &error);
+    CU_ASSERT_TRUE_FATAL(c && claims_ask(c, &asker, &error));
+    const struct claim *const one = claims_at(c, 0), *const other = claims_at(c, 1);
+    CU_ASSERT_EQUAL_FATAL(one->answers, 2);
+    CHECK(one->answer[0].measured == 0.012 && strcmp(one->answer[0].measured_row, "ROW7") == 0, "%g of %s",
+          one->answer[0].measured, one->answer[0].measured_row);
+    CHECK(isnan(one->answer[1].measured) && isnan(other->answer[0].measured), "%g and %g", one->answer[1].measured,
+          other->answer[0].measured);
+    claims_close(c);
+}
+
 static void test_verdicts(void)
 {
     static const struct expected rows[] = {
@@ -88,7 +122,7 @@ static void test_verdicts(void)
     };
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         unsigned asked = 0;
-        const struct claims_asker asker = {&asked, known_answer, NULL};
+        const struct claims_asker asker = {&asked, known_answer, NULL, NULL};
         struct orch_error error = {0};
         struct claims *const c = claims_open(rows[i].table, NULL, &error);
         CHECK(c && claims_ask(c, &asker, &error), "%zu: %s", i, error.text);
@@ -109,7 +143,7 @@ static void test_a_question_is_asked_once(void)
 {
     static const char table[] = TABLE(CLAIM("1", "1", "s", "is", SECONDS) "," CLAIM("2", "2", "s", "is", SECONDS));
     unsigned asked = 0;
-    const struct claims_asker asker = {&asked, known_answer, NULL};
+    const struct claims_asker asker = {&asked, known_answer, NULL, NULL};
     struct orch_error error = {0};
     struct claims *const c = claims_open(table, NULL, &error);
     CHECK(c && claims_ask(c, &asker, &error) && asked == 1, "%u times", asked);
@@ -128,7 +162,7 @@ static void test_both_commands_of_a_ratio(void)
         CLAIM("2", "2", "1", "is",
               "{\"question\":\"run\",\"key\":\"seconds\",\"chip\":\"m2\",\"over\":{\"question\":\"run\",\"key\":\"seconds\"}}"));
     unsigned asked = 0;
-    const struct claims_asker asker = {&asked, known_answer, NULL};
+    const struct claims_asker asker = {&asked, known_answer, NULL, NULL};
     struct orch_error error = {0};
     struct claims *const c = claims_open(table, NULL, &error);
     CHECK(c && claims_ask(c, &asker, &error), "%s", error.text);
@@ -188,6 +222,7 @@ static void test_the_table_of_the_project(void)
 }
 
 static const struct suite_test tests[] = {
+    {"what was measured stands beside", test_measured},
     {"verdicts", test_verdicts},
     {"a question is asked once", test_a_question_is_asked_once},
     {"both commands of a ratio", test_both_commands_of_a_ratio},

@@ -270,11 +270,12 @@ static inline void made_write(struct made_model *m)
 
 static inline void made_create(struct made_model *m, enum encoder_kind kind, bool halves, uint64_t seed)
 {
+    static const unsigned heads[] = {3, 8, 4}, size[] = {12, 4, 8}; /* the latter two: whole blocks of 32 a token */
     *m = (struct made_model){.kind = kind,
                              .halves = halves,
                              .width = kind == SOUND ? 32 : 24,
-                             .heads = kind == SOUND ? 4 : 3,
-                             .size = kind == SOUND ? 8 : 12,
+                             .heads = heads[kind],
+                             .size = size[kind],
                              .state = seed};
     made_ends(m);
     for (unsigned i = 0; i < MADE_ENCODER_LAYERS; i++)

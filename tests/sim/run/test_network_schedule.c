@@ -278,6 +278,17 @@ static void check_product(const struct net_array *a, const struct net_array *b, 
     CHECK(wrong == 0, "%s: %zu of %d numbers", how, wrong, M * N);
 }
 
+/* What is predicted of both units together is what they take: neither waits for the other, and the command buffer completes once.
+ */
+static void test_split_prediction(void)
+{
+    struct outcome o = run_on(db, "m1", "gemm:384x384x384", (struct run_request){.unit = "auto", .policy = "split:0.4"});
+    const double predicted = counter(&o, "network.predicted.auto.seconds"), seconds = o.result.seconds;
+    CHECK(o.ok && o.result.placement.count == 2 && fabs(predicted / seconds - 1) < 0.15, "%g s predicted, %g s taken: %s",
+          predicted, seconds, o.error.text);
+    run_result_free(&o.result);
+}
+
 static void test_split(void)
 {
     static const char *const policies[] = {"split:0.3", "split:0.5", "split"};
@@ -406,6 +417,7 @@ static const struct suite_test tests[] = {{"a request to the Neural Engine is on
                                           {"units that share DRAM slow each other", test_sharing},
                                           {"branches run at the same time", test_branches},
                                           {"a product that two units share is right", test_split},
+                                          {"what is predicted of a split product", test_split_prediction},
                                           {"and done sooner", test_gain}};
 
 int main(void)

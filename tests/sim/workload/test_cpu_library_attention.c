@@ -87,14 +87,17 @@ static void test_cache_bias(void)
 {
     static const char *const workloads[] = {
         "cache-attention:h=3,s=21,d=19,q=4,bias=1", "cache-attention:h=4,s=5,d=8,kvh=2,q=9,seen=all",
-        "cache-attention:h=8,s=37,d=8,bias=1,scale=one", "cache-attention:h=2,s=18,d=32,q=18,seen=all,bias=1,scale=one"};
+        "cache-attention:h=8,s=37,d=8,bias=1,scale=one", "cache-attention:h=3,s=21,d=19,q=4,bias=1,page=8,pages=5",
+        "cache-attention:h=2,s=18,d=32,q=18,seen=all,bias=1,scale=one"};
     static const char *const others[] = {"cache-attention:h=8,s=6,d=8,q=9,seen=all,cached=q8_0",
-                                         "cache-attention:h=4,s=7,d=64,q=9,seen=all,page=4,pages=40,cached=f16,scale=one"},
+                                         "cache-attention:h=4,s=7,d=64,q=9,seen=all,page=4,pages=40,cached=f16,scale=one",
+                                         "cache-attention:h=8,s=37,d=8,q=3,bias=1,cached=q8_0",
+                                         "cache-attention:h=2,s=18,d=32,q=5,bias=1,page=4,pages=9,cached=q8_0,scale=one",
+                                         "cache-attention:h=3,s=22,d=20,q=4,bias=1,cached=f16",
+                                         "cache-attention:h=4,s=70,d=64,q=2,bias=1,page=16,pages=6,cached=f16"},
                              *const types[] = {"f32"};
     LIBRARY_ALL(false, workloads);
     neon_all(others, ARRAY_COUNT(others), types, 1);
-    neon_refused("cache-attention:h=1,s=9,d=4,page=4,bias=1", NULL, "in one piece");
-    neon_refused("cache-attention:h=1,s=9,d=4,cached=f16,bias=1", "f32", "of the type of queries");
 }
 
 static void test_steep_scores(void)

@@ -32,14 +32,21 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
     struct kernel_pages pages;
     if (!operation_cache_pages(r, &pages, error))
         return false;
-    static const char *const names[] = {"neon_attention_cache", "neon_attention_cached", "neon_attention_cache_paged",
-                                        "neon_attention_cached_paged"};
-    const char *const name = names[(cached != r->type) + 2 * (pages.tokens != 0)];
+    static const char *const names[] = {"neon_attention_cache",
+                                        "neon_attention_cached",
+                                        "neon_attention_cache_paged",
+                                        "neon_attention_cached_paged",
+                                        "neon_attention_cache",
+                                        "neon_attention_cached_biased",
+                                        "neon_attention_cache_paged_biased",
+                                        "neon_attention_cached_paged_biased"};
+    const bool paged = pages.tokens != 0, biased = r->value[CACHE_BIAS] != 0, typed = cached != r->type;
+    const char *const name = names[typed + 2 * paged + 4 * biased];
+    const unsigned bias = paged ? 4 : 3;
     struct routine_call *const c = routine_add_call(w, name, cached, "heads of queries", items);
     for (unsigned operand = 0; operand < 3; operand++)
         routine_pass_operand(c, operand, 0);
-    const bool biased = r->value[CACHE_BIAS] != 0;
-    routine_pass_operand(c, pages.tokens || biased ? 4 : 3, 0);
+    routine_pass_operand(c, 3 + paged + biased, 0);
     routine_pass_operand(c, own, 0);
     routine_pass(c, (int64_t)w->operand[own].thread_stride_bytes);
     routine_pass(c, r->value[CACHE_H]);
@@ -48,14 +55,18 @@ static bool build_cache(const struct routine_request *r, struct routine_work *w,
     routine_pass(c, r->value[CACHE_D]);
     routine_pass(c, operation_cache_before(r));
     routine_pass_real(c, operation_cache_scale(r));
-    if (biased)
-        routine_pass_operand(c, 3, 0);
-    else if (cached == r->type)
+    if (biased && !typed)
+        routine_pass_operand(c, bias, 0);
+    else if (!typed)
         routine_pass(c, 0);
-    if (pages.tokens) {
+    if (paged)
         routine_pass_operand(c, 3, 0);
+    else if (biased && typed)
+        routine_pass(c, 0);
+    if (paged || (biased && typed))
         routine_pass(c, (int64_t)pages.bits);
-    }
+    if (biased && typed)
+        routine_pass_operand(c, bias, 0);
     snprintf(w->variant, sizeof w->variant, "%s_%s", name, routine_type_name(cached));
     return true;
 }

@@ -67,12 +67,12 @@ void gpu_cache_load_keys(struct gpu_cache *c)
     for (unsigned u = 0; u < GPU_CACHE_KEYS; u++) {
         gpu_add_imm(c->e, number, c->key, u);
         gpu_emit(c->e, "icmpsel ult, r%u, r%u, r%u, r%u, r%u", number, number, c->seen, number, c->last);
-        if (c->pages.tokens)
-            gpu_emit(c->e, "iadd r%u, r%u, r%u", number, number, c->moved);
         if (c->biased) {
             gpu_mad_imm(c->e, c->row, number, c->heads, c->bias_at);
             gpu_load_raw(c->e, 0, c->type, 1, 2 * (c->bias + u), c->bias_base, gpu_r(c->e, c->row));
         }
+        if (c->pages.tokens)
+            gpu_emit(c->e, "iadd r%u, r%u, r%u", number, number, c->moved);
         gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);
         gpu_cache_load(c, 0, c->cached, c->keys + u * GPU_CACHE_FOUR * c->chunks, c->key_scale + u * c->chunks, c->k, c->row);
         gpu_mad_imm(c->e, c->row, number, c->kv_heads * c->depth, c->place);

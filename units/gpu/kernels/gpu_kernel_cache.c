@@ -248,8 +248,8 @@ static bool emit(struct gpu_cache *c, struct gpu_kernel *kernel, struct isa_erro
     if (c->pages.tokens)
         c->page = gpu_argument_buffer(c->e, 3, 0);
     if (c->biased)
-        c->bias_base = gpu_argument_buffer(c->e, 3, 0);
-    c->out = gpu_argument_buffer(c->e, c->pages.tokens || c->biased ? 4 : 3, 0);
+        c->bias_base = gpu_argument_buffer(c->e, c->pages.tokens ? 4 : 3, 0);
+    c->out = gpu_argument_buffer(c->e, 3 + (c->pages.tokens != 0) + c->biased, 0);
     take_registers(c);
     begin(c);
     mask(c, true);
@@ -297,8 +297,6 @@ static bool check(const struct gpu_cache *c, struct isa_error *error)
     if (c->cached == GPU_Q8_0 && c->kv_heads * c->depth % BLOCK)
         return kernel_refuse(error, "cache-attention: kvh x d = %u values of a token are no whole blocks of %d",
                              (unsigned)(c->kv_heads * c->depth), (int)BLOCK);
-    if (c->biased && (c->cached != c->type || c->pages.tokens))
-        return kernel_refuse(error, "cache-attention: a bias is for keys and values of the type of queries, in one piece");
     if ((c->biased && (uint64_t)c->queries * c->tokens * c->heads > most) || (uint64_t)c->queries * c->heads * c->depth > most ||
         cached_values(c) > most || (uint64_t)c->queries * c->heads > GPU_KERNEL_ROWS_MAX / SIMDGROUPS_MAX)
         return kernel_refuse(error, "cache-attention: an operand has more elements than one launch reaches");

@@ -13,10 +13,11 @@ struct cache {
     int64_t own_bytes, heads, kv_heads, tokens, depth, before; /* before: tokens that the first query sees besides one */
     double scale;
     const element *bias; /* of each query, token and head; NULL = none */
-    struct paged paged;  /* of the second function alone */
+    struct paged paged;  /* of functions for pages alone */
 };
 void NAME(neon_attention_cache)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_attention_cache_paged)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread);
+void NAME(neon_attention_cache_paged_biased)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread);
 
 /* Four scores; keys behind the last one repeat it. */
 static INLINE float32x4_t scores(const struct cache *c, bool paged, const element *q, const element *k, int64_t key, int64_t seen)
@@ -96,7 +97,7 @@ static INLINE float32x4_t with_bias(const struct cache *c, float32x4_t score, in
 }
 
 /* Items are heads of queries. */
-static INLINE void over_cache(const struct cache *c, bool paged, uint64_t first, uint64_t end, uint64_t thread)
+static INLINE void over_cache(const struct cache *c, bool paged, bool biased, uint64_t first, uint64_t end, uint64_t thread)
 {
     float *const score = (float *)(c->own + thread * (uint64_t)c->own_bytes);
     for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {
@@ -104,7 +105,7 @@ static INLINE void over_cache(const struct cache *c, bool paged, uint64_t first,
         const int64_t seen = least(c->tokens, c->before + at / c->heads + 1);
         for (int64_t key = 0; key < seen; key += KEYS) {
             const float32x4_t four_scores = scores(c, paged, c->q + at * c->depth, c->k + head, key, seen);
-            vst1q_f32(score + key, !paged && c->bias ? with_bias(c, four_scores, at, key, seen) : four_scores);
+            vst1q_f32(score + key, biased && c->bias ? with_bias(c, four_scores, at, key, seen) : four_scores);
         }
         const float share = soften(score, seen);
         for (int64_t i = 0; i < c->depth; i += COLUMNS)
@@ -115,10 +116,15 @@ static INLINE void over_cache(const struct cache *c, bool paged, uint64_t first,
 
 void NAME(neon_attention_cache)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread)
 {
-    over_cache(c, false, first, end, thread);
+    over_cache(c, false, true, first, end, thread);
 }
 
 void NAME(neon_attention_cache_paged)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread)
 {
-    over_cache(c, true, first, end, thread);
+    over_cache(c, true, false, first, end, thread);
+}
+
+void NAME(neon_attention_cache_paged_biased)(const struct cache *c, uint64_t first, uint64_t end, uint64_t thread)
+{
+    over_cache(c, true, true, first, end, thread);
 }

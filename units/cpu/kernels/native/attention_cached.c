@@ -14,11 +14,16 @@ struct cached {
     int64_t own_bytes, heads, kv_heads, tokens, depth, before; /* before: tokens that the first query sees besides one */
     double scale;
     struct paged paged; /* of functions for pages alone */
+    const float *bias;  /* of each query, token and head; of functions with biases alone */
 };
 void neon_attention_cached_f16(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
 void neon_attention_cached_q8_0(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
 void neon_attention_cached_paged_f16(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
+void neon_attention_cached_biased_f16(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
+void neon_attention_cached_paged_biased_f16(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
 void neon_attention_cached_paged_q8_0(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
+void neon_attention_cached_biased_q8_0(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
+void neon_attention_cached_paged_biased_q8_0(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread);
 
 /* Four elements from number i on. */
 static inline float32x4_t four_f16(const uint8_t *from, int64_t i)
@@ -37,6 +42,16 @@ static inline float32x4_t four_q8_0(const uint8_t *from, int64_t i)
     __builtin_memcpy(&bytes, block + 2 + i % BLOCK, sizeof bytes);
     const int16x8_t number = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(bytes)));
     return vmulq_f32(vcvtq_f32_s32(vmovl_s16(vget_low_s16(number))), four((float)scale));
+}
+
+/* Four scores and their biases; those behind the last key are left out afterwards. */
+static INLINE float32x4_t with_bias(const struct cached *c, float32x4_t score, int64_t at, int64_t key, int64_t seen)
+{
+    const float *const of_query = c->bias + at / c->heads * c->tokens * c->heads + at % c->heads;
+    float bias[KEYS];
+    for (int n = 0; n < KEYS; n++)
+        bias[n] = of_query[least(key + n, seen - 1) * c->heads];
+    return vaddq_f32(score, vld1q_f32(bias));
 }
 
 /* Items are heads of queries; scores of four keys at a time (those behind the last one repeat it), then sixteen columns of the
@@ -80,14 +95,17 @@ static inline float32x4_t four_q8_0(const uint8_t *from, int64_t i)
         for (int64_t i = 0; i < fours; i++)                                                                                      \
             vst1q_f32(out + 4 * i, vmulq_f32(sum[i], four(share)));                                                              \
     }                                                                                                                            \
-    static INLINE void over_##type(const struct cached *c, bool paged, uint64_t first, uint64_t end, uint64_t thread)            \
+    static INLINE void over_##type(const struct cached *c, bool paged, bool biased, uint64_t first, uint64_t end,                \
+                                   uint64_t thread)                                                                              \
     {                                                                                                                            \
         float *const score = (float *)(c->own + thread * (uint64_t)c->own_bytes);                                                \
         for (int64_t at = (int64_t)first; at < (int64_t)end; at++) {                                                             \
             const int64_t head = at % c->heads / (c->heads / c->kv_heads) * c->depth;                                            \
             const int64_t seen = least(c->tokens, c->before + at / c->heads + 1);                                                \
-            for (int64_t key = 0; key < seen; key += KEYS)                                                                       \
-                vst1q_f32(score + key, scores_##type(c, paged, c->q + at * c->depth, head, key, seen));                          \
+            for (int64_t key = 0; key < seen; key += KEYS) {                                                                     \
+                const float32x4_t four_scores = scores_##type(c, paged, c->q + at * c->depth, head, key, seen);                  \
+                vst1q_f32(score + key, biased ? with_bias(c, four_scores, at, key, seen) : four_scores);                         \
+            }                                                                                                                    \
             const float share = soften(score, seen);                                                                             \
             for (int64_t i = 0; i < c->depth; i += COLUMNS)                                                                      \
                 columns_##type(c, paged, score, head + i, seen, least(COLUMNS, c->depth - i) / 4, share,                         \
@@ -96,11 +114,19 @@ static inline float32x4_t four_q8_0(const uint8_t *from, int64_t i)
     }                                                                                                                            \
     void neon_attention_cached_##type(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread)                     \
     {                                                                                                                            \
-        over_##type(c, false, first, end, thread);                                                                               \
+        over_##type(c, false, false, first, end, thread);                                                                        \
     }                                                                                                                            \
     void neon_attention_cached_paged_##type(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread)               \
     {                                                                                                                            \
-        over_##type(c, true, first, end, thread);                                                                                \
+        over_##type(c, true, false, first, end, thread);                                                                         \
+    }                                                                                                                            \
+    void neon_attention_cached_biased_##type(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread)              \
+    {                                                                                                                            \
+        over_##type(c, false, true, first, end, thread);                                                                         \
+    }                                                                                                                            \
+    void neon_attention_cached_paged_biased_##type(const struct cached *c, uint64_t first, uint64_t end, uint64_t thread)        \
+    {                                                                                                                            \
+        over_##type(c, true, true, first, end, thread);                                                                          \
     }
 OVER_CACHE(f16)
 OVER_CACHE(q8_0)
