@@ -4,6 +4,7 @@
 #define ORCHARD_SIM_RUN_RUN_FORWARD_H
 
 #include "sim/run/run_launch.h"
+#include "sim/workload/gpu/gpu_begins.h"
 #include "sim/workload/gpu/gpu_places.h"
 #include "sim/workload/gpu/gpu_schedule.h"
 
@@ -21,12 +22,6 @@ struct point {
     struct gpu_counted counts; /* per instruction */
 };
 
-/* Windows, for the straight line that is nearest to their paces by how many threadgroups begin in them: sums of threadgroups and
- * time per instruction. */
-struct begins {
-    double windows, x, y, xx, xy, yy;
-};
-
 struct forward {
     struct run_launch *l;
     struct gpu_schedule *schedule, *trial;
@@ -39,7 +34,7 @@ struct forward {
     double window;  /* instructions of the longest window that was wanted so far */
     double touches; /* accesses per instruction on the latest way; 0 = not known */
     struct point last;
-    struct begins begins;
+    struct gpu_begins begins;
     double begins_over;  /* threadgroups that would have begun between windows as they did in them, less those that did */
     double ends_missing; /* ends of threadgroups that windows should have seen, by their share of the work, less those seen */
     double ns, timed;    /* time of the launch so far; instructions timed */

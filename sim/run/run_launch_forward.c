@@ -104,29 +104,6 @@ static void account(struct forward *f, const struct point *to)
     f->last = *to;
 }
 
-/* Threadgroups of cores in step begin all at once, so that a window sees many or none. What they cost follows from windows that
- * saw many and windows that saw few; none that is as large as its standard error. */
-static void learn_begins(struct begins *b, const struct point *p)
-{
-    b->windows++;
-    b->x += p->begins;
-    b->y += p->ns;
-    b->xx += p->begins * p->begins;
-    b->xy += p->begins * p->ns;
-    b->yy += p->ns * p->ns;
-}
-
-/* The time that a threadgroup takes to begin, of the whole GPU. */
-static double ns_of_begin(const struct begins *b)
-{
-    const double xx = b->xx - b->x * b->x / b->windows, xy = b->xy - b->x * b->y / b->windows;
-    const double yy = b->yy - b->y * b->y / b->windows;
-    if (b->windows < 3 || xx <= 0 || xy <= 0)
-        return 0;
-    const double ns = xy / xx, variance = fmax(0, yy - ns * xy) / (b->windows - 2) / xx;
-    return fmax(0, ns - variance / ns);
-}
-
 /* Where the window left every slot. */
 static void read_crowd(struct forward *f)
 {
@@ -208,8 +185,8 @@ static bool time_amid(struct forward *f)
     if (!time_window(f, f->schedule, f->extent.settling * f->resident, counted * f->resident, true, &w))
         return false;
     const struct point p = point_of(&w, opened_at);
-    learn_begins(&f->begins, &p);
-    gpu_places_add(&f->places, p.ns - ns_of_begin(&f->begins) * p.begins);
+    gpu_begins_add(&f->begins, p.begins, p.ns);
+    gpu_places_add(&f->places, p.ns - gpu_begins_ns(&f->begins) * p.begins);
     f->windows++;
     if (w.from.issued > w.first.issued)
         settle_late(f, &p);
@@ -373,7 +350,7 @@ static void tell(const struct forward *f)
         cycles += all.stall_cycles[i];
     }
     m->gpu.issue_share = cycles > 0 ? all.stall_cycles[GPU_STALL_ISSUE] / cycles : 0;
-    m->gpu.device_ns = repeats * (f->ns - ns_of_begin(&f->begins) * f->begins_over);
+    m->gpu.device_ns = repeats * (f->ns - gpu_begins_ns(&f->begins) * f->begins_over);
     m->gpu.timed_share = fmin(1, f->timed / f->all);
     m->gpu.groups_timed = (uint64_t)(m->gpu.timed_share * (double)f->l->setup->group_count);
     m->gpu.scale_uncertainty = uncertainty(f);
