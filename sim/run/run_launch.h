@@ -87,6 +87,8 @@ uint64_t run_launch_wave(const struct run_launch *l);
 unsigned run_launch_simdgroups(const struct run_launch *l);
 /* The instructions of all simdgroups of the launch, by the work of its threadgroups. */
 double run_launch_work(const struct run_launch *l);
+/* Executes some threadgroups of the crowd for `work` (run_launch_work.c). */
+bool run_launch_find_work(struct run_launch *l);
 /* Leaves the caches as the launch does; most of its threadgroups are executed only. */
 bool run_launch_warm(struct run_launch *l);
 

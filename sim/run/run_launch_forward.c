@@ -44,8 +44,7 @@
 static void scale_work(struct run_launch *l)
 {
     const double factor = (double)l->m->gpu.totals.instructions / run_repeats(l->run) / run_launch_work(l);
-    for (unsigned i = 0; i < l->work.known; i++)
-        l->work.instructions[i] *= factor;
+    gpu_work_scale(&l->work, factor);
 }
 
 static bool open_forward(struct forward *f)

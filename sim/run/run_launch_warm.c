@@ -104,30 +104,11 @@ bool run_launch_warm(struct run_launch *l)
 
 /* ---- how a launch is timed ---- */
 
-/* Executes some threadgroups for how much they execute: of each part of the launch the mean of two neighbours, because programs
- * may treat threadgroups by turns. */
+/* Executes some threadgroups for how much they execute. */
 static bool find_work(struct run_launch *l)
 {
-    const uint64_t groups = l->setup->group_count, part = groups / GPU_WORK_KNOWN;
-    const unsigned known = part ? GPU_WORK_KNOWN : (unsigned)groups, neighbours = part > 1 ? 2 : 1;
-    struct unit_fault fault = {0};
     l->crowd = gpu_crowd_create(l->setup, l->m->gpu.params.cores, l->m->gpu.occupancy, l->gpu->port);
-    if (!l->crowd)
-        return orch_no_memory(l->error);
-    run_launch_rewind(l);
-    for (unsigned i = 0; i < known; i++) {
-        const uint64_t group = part > 1 ? part * i + mem_page_hash(i) % (part - 1) : i;
-        double sum = 0;
-        for (unsigned k = 0; k < neighbours; k++) {
-            if (!gpu_crowd_move(l->crowd, 0, group + k, GPU_WHOLE_GROUP, false, &fault))
-                return run_launch_fault(l, &fault);
-            sum += gpu_crowd_done(l->crowd, 0);
-        }
-        l->work.group[i] = group;
-        l->work.instructions[i] = sum / neighbours;
-        l->work.known++;
-    }
-    return true;
+    return l->crowd ? run_launch_find_work(l) : orch_no_memory(l->error);
 }
 
 /* The least time that the data of the launch take in DRAM, over the least time of issuing. */

@@ -23,29 +23,6 @@ struct gpu_schedule {
     unsigned heaped;
 };
 
-double gpu_work_of(const struct gpu_work *w, uint64_t group)
-{
-    unsigned i = 0;
-    while (i + 1 < w->known && w->group[i + 1] <= group)
-        i++;
-    if (i + 1 >= w->known || group <= w->group[i])
-        return w->instructions[i];
-    const double share = (double)(group - w->group[i]) / (double)(w->group[i + 1] - w->group[i]);
-    return w->instructions[i] + share * (w->instructions[i + 1] - w->instructions[i]);
-}
-
-double gpu_work_before(const struct gpu_work *w, uint64_t end)
-{
-    double sum = 0;
-    for (unsigned i = 0; i <= w->known; i++) {
-        const uint64_t from = i ? w->group[i - 1] : 0, next = i < w->known ? w->group[i] : end;
-        const uint64_t to = next < end ? next : end;
-        if (from < to)
-            sum += (double)(to - from) * (gpu_work_of(w, from) + gpu_work_of(w, to - 1)) / 2;
-    }
-    return sum;
-}
-
 struct gpu_schedule *gpu_schedule_create(unsigned cores, unsigned slots, uint64_t groups, const struct gpu_work *work)
 {
     struct gpu_schedule *s = calloc(1, sizeof *s);

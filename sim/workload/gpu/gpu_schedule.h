@@ -7,20 +7,10 @@
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_SCHEDULE_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_SCHEDULE_H
 
+#include "sim/workload/gpu/gpu_work.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-/* How many instructions a simdgroup of a threadgroup executes: known for some threadgroups, in ascending order, and taken to lie
- * on straight lines between them. */
-#define GPU_WORK_KNOWN 8
-struct gpu_work {
-    unsigned known;
-    uint64_t group[GPU_WORK_KNOWN];
-    double instructions[GPU_WORK_KNOWN];
-};
-double gpu_work_of(const struct gpu_work *work, uint64_t group);
-/* The sum over threadgroups [0, end). */
-double gpu_work_before(const struct gpu_work *work, uint64_t end);
 
 #define GPU_NO_GROUP UINT64_MAX
 

@@ -43,7 +43,7 @@ static bool check_piece(void *context, unsigned slot, uint64_t group, double fro
 
 static void test_forward(void)
 {
-    const struct gpu_work work = {.known = 3, .group = {0, 500, 999}, .instructions = {100, 300, 200}};
+    const struct gpu_work work = {.number = {3, {0, 500, 999}, {100, 300, 200}}};
     struct gpu_schedule *s = gpu_schedule_create(5, 4, 1000, &work);
     struct pieces p = {.work = &work};
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
@@ -63,7 +63,7 @@ static void test_forward(void)
 /* All instructions of a launch are executed once, whatever the steps. */
 static void test_whole(void)
 {
-    const struct gpu_work work = {.known = 2, .group = {10, 90}, .instructions = {80, 120}};
+    const struct gpu_work work = {.number = {2, {10, 90}, {80, 120}}};
     const double all = gpu_work_before(&work, 100);
     double sum = 0;
     for (uint64_t i = 0; i < 100; i++)
@@ -88,7 +88,7 @@ static void test_whole(void)
 /* Whole rounds move threadgroups on and leave the rest as it is. */
 static void test_rounds(void)
 {
-    const struct gpu_work work = {.known = 1, .instructions = {100}};
+    const struct gpu_work work = {.number = {1, {0}, {100}}};
     struct gpu_schedule *s = gpu_schedule_create(4, 2, 1000000, &work);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     gpu_schedule_forward(s, 250, NULL, NULL);
@@ -106,7 +106,7 @@ static void test_rounds(void)
 /* Slots begin in step, and fall apart over some lives of threadgroups unless they are kept in step. */
 static void test_step(void)
 {
-    const struct gpu_work work = {.known = 1, .instructions = {100}};
+    const struct gpu_work work = {.number = {1, {0}, {100}}};
     struct gpu_schedule *s = gpu_schedule_create(64, 4, 1000000, &work), *kept = gpu_schedule_create(64, 4, 1000000, &work);
     CU_ASSERT_FATAL(s && kept);
     CU_ASSERT_DOUBLE_EQUAL(gpu_schedule_step(s), 1, 1e-12);
@@ -205,7 +205,7 @@ static bool add_piece(void *context, unsigned slot, uint64_t group, double from,
 /* A faster core comes ahead of the others, by as much when whole rounds are left out. */
 static void test_pace(void)
 {
-    const struct gpu_work work = {.known = 1, .instructions = {100000}};
+    const struct gpu_work work = {.number = {1, {0}, {100000}}};
     struct gpu_schedule *s = gpu_schedule_create(4, 2, 1000, &work);
     double whole[4] = {0}, rest[4] = {0};
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
