@@ -1,18 +1,22 @@
-/* Tables of characters against UnicodeData.txt of the Debian package unicode-data. `make unicode` writes them anew: the program
- * does that when it is called with --write.
+/* Tables of characters against UnicodeData.txt, and normal forms against NormalizationTest.txt, of the Debian package
+ * unicode-data. `make unicode` writes them anew: the program does that when it is called with --write.
  */
+#include "sim/language/tokenizer_internal.h"
 #include "sim/language/unicode.h"
+#include "sim/language/unicode_normal.h"
 #include "sim/language/utf8.h"
 #include "tests/sim/language/language_example.h"
 
-enum { CODES = 0x110000 };
+enum { CODES = 0x110000, PARTS_MAX = 18 };
 #define TABLES ORCHARD_SOURCE_DIR "/sim/language/unicode_tables.inc"
 
 /* ---- the data file ---- */
 
 static struct {
-    uint8_t category;
+    uint8_t category, class, excluded;
     uint32_t lower, first, second;
+    uint8_t parts; /* of a compatibility decomposition, a step */
+    uint32_t part[PARTS_MAX];
 } character[CODES];
 
 static const char *data_file(void)
@@ -37,11 +41,31 @@ static uint8_t category_of(const char *name)
     return UINT8_MAX;
 }
 
+/* Of the data that stand beside it. */
+static FILE *open_beside(const char *name)
+{
+    char path[512];
+    const char *const data = data_file(), *const slash = strrchr(data, '/');
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - data) : 0, data, name);
+    return fopen(path, "r");
+}
+
+static bool read_exclusions(void)
+{
+    char line[512];
+    FILE *const in = open_beside("CompositionExclusions.txt");
+    while (in && fgets(line, sizeof line, in))
+        if (*line != '#' && *line != '\n')
+            character[strtoul(line, NULL, 16)].excluded = 1;
+    return in && fclose(in) == 0;
+}
+
 static bool read_data(void)
 {
     char line[1024];
     FILE *const in = fopen(data_file(), "r");
     uint32_t first = 0;
+    memset(character, 0, sizeof character);
     if (!in)
         return false;
     while (fgets(line, sizeof line, in)) {
@@ -52,13 +76,18 @@ static bool read_data(void)
         for (uint32_t c = first; c <= code; c++)
             character[c].category = category_of(field(line, 2));
         character[code].lower = (uint32_t)strtoul(field(line, 13), NULL, 16);
+        character[code].class = (uint8_t)strtoul(field(line, 3), NULL, 10);
         if (*field(line, 5) != '<') {
             character[code].first = (uint32_t)strtoul(field(line, 5), &after, 16);
             character[code].second = (uint32_t)strtoul(after, NULL, 16);
+        } else {
+            const char *part = strchr(field(line, 5), '>') + 1;
+            for (; *part == ' ' && character[code].parts < PARTS_MAX; part = after)
+                character[code].part[character[code].parts++] = (uint32_t)strtoul(part, &after, 16);
         }
     }
     fclose(in);
-    return true;
+    return read_exclusions();
 }
 
 /* ---- writing the tables ---- */
@@ -148,12 +177,99 @@ static void write_decompositions(FILE *out)
     fputs("\n};\n", out);
 }
 
+/* Steps of both kinds until nothing is left to be taken apart. */
+static unsigned parts_of(uint32_t code, uint32_t *to, bool compatible)
+{
+    unsigned count = 0;
+    if (compatible && character[code].parts) {
+        for (unsigned i = 0; i < character[code].parts; i++)
+            count += parts_of(character[code].part[i], to + count, compatible);
+        return count;
+    }
+    if (!character[code].first) {
+        *to = code;
+        return 1;
+    }
+    count = parts_of(character[code].first, to, compatible);
+    return count + (character[code].second ? parts_of(character[code].second, to + count, compatible) : 0);
+}
+
+static void write_classes(FILE *out)
+{
+    unsigned n = 0;
+    fputs("\nstatic const struct class_run class_runs[] = {", out);
+    for (uint32_t c = 0; c < CODES; c++) {
+        const uint32_t first = c;
+        if (!character[c].class)
+            continue;
+        while (c + 1 < CODES && character[c + 1].class == character[first].class)
+            c++;
+        item(out, &n, 6);
+        fprintf(out, "{0x%x, 0x%x, %u},", first, c, character[first].class);
+    }
+    fputs("\n};\n", out);
+}
+
+/* Both tables: the parts, and where those of a character stand. */
+static void write_compatibles(FILE *out)
+{
+    for (unsigned table = 0; table < 2; table++) {
+        unsigned n = 0, at = 0;
+        fputs(table ? "\nstatic const struct compatible compatibles[] = {" : "\nstatic const uint32_t compatible_parts[] = {",
+              out);
+        for (uint32_t c = 0; c < CODES; c++) {
+            uint32_t one[PARTS_MAX], other[PARTS_MAX];
+            const unsigned count = parts_of(c, one, true), plain = parts_of(c, other, false);
+            if (count == plain && memcmp(one, other, count * sizeof *one) == 0)
+                continue;
+            for (unsigned i = 0; !table && i < count; i++) {
+                item(out, &n, 14);
+                fprintf(out, "0x%x,", one[i]);
+            }
+            if (table) {
+                item(out, &n, 6);
+                fprintf(out, "{0x%x, %u, %u},", c, at, count);
+            }
+            at += count;
+        }
+        fputs("\n};\n", out);
+    }
+}
+
+static int by_parts(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (character[x].first != character[y].first)
+        return character[x].first < character[y].first ? -1 : 1;
+    return character[x].second < character[y].second ? -1 : character[x].second > character[y].second;
+}
+
+/* The Unicode Standard, D112 to D114: neither what is listed, nor what decomposes to one character or to combining ones. */
+static void write_compositions(FILE *out)
+{
+    static uint32_t code[4096];
+    unsigned count = 0, n = 0;
+    for (uint32_t c = 0; c < CODES; c++)
+        if (character[c].second && !character[c].excluded && !character[c].class && !character[character[c].first].class)
+            code[count++] = c;
+    qsort(code, count, sizeof *code, by_parts);
+    fputs("\nstatic const struct decomposition compositions[] = {", out);
+    for (unsigned i = 0; i < count; i++) {
+        item(out, &n, 5);
+        fprintf(out, "{0x%x, 0x%x, 0x%x},", code[i], character[code[i]].first, character[code[i]].second);
+    }
+    fputs("\n};\n", out);
+}
+
 static void write_tables(FILE *out)
 {
     fputs(notice, out);
     write_categories(out);
     write_lower(out);
     write_decompositions(out);
+    write_classes(out);
+    write_compatibles(out);
+    write_compositions(out);
 }
 
 /* ---- tests ---- */
@@ -232,6 +348,89 @@ static void test_known_characters(void)
     }
 }
 
+/* ---- normal forms ---- */
+
+/* A field of code points as UTF-8; what follows its semicolon. */
+static const char *read_column(const char *line, struct token_text *text)
+{
+    char *after = NULL;
+    text->length = 0;
+    for (; *line && *line != ';'; line = after) {
+        char bytes[UTF8_MAX];
+        struct orch_error error = {0};
+        const unsigned length = utf8_write((uint32_t)strtoul(line, &after, 16), bytes);
+        CU_ASSERT_TRUE_FATAL(token_text_add(text, bytes, length, &error));
+    }
+    return line + (*line == ';');
+}
+
+static bool is_form(enum unicode_form form, const struct token_text *from, const struct token_text *to)
+{
+    struct token_text made = {0};
+    struct orch_error error = {0};
+    const bool ok = unicode_normalise(form, from->text, from->length, &made, &error) && made.length == to->length &&
+                    memcmp(made.text, to->text, to->length) == 0;
+    token_text_free(&made);
+    return ok;
+}
+
+/* NormalizationTest.txt: columns are a text and its forms C, D, KC and KD. */
+static bool check_forms(const char *line)
+{
+    struct token_text column[5] = {{0}};
+    const char *at = line;
+    bool ok = true;
+    for (unsigned i = 0; i < 5; i++)
+        at = read_column(at, &column[i]);
+    for (unsigned i = 0; i < 5; i++) {
+        ok = ok && is_form(UNICODE_NFC, &column[i], &column[i < 3 ? 1 : 3]) &&
+             is_form(UNICODE_NFD, &column[i], &column[i < 3 ? 2 : 4]);
+        ok = ok && is_form(UNICODE_NFKC, &column[i], &column[3]) && is_form(UNICODE_NFKD, &column[i], &column[4]);
+    }
+    for (unsigned i = 0; i < 5; i++)
+        token_text_free(&column[i]);
+    return ok;
+}
+
+/* Unicode's own conformance test; of its 19 thousand lines every third, which takes all its parts. */
+static void test_conformance(void)
+{
+    char line[1024], command[600];
+    unsigned lines = 0, wrong = 0;
+    snprintf(command, sizeof command, "bzcat %.500s/NormalizationTest.txt.bz2 2>/dev/null", "/usr/share/unicode");
+    FILE *const in = popen(command, "r");
+    while (in && fgets(line, sizeof line, in))
+        if (*line != '#' && *line != '@' && lines++ % 3 == 0 && !check_forms(line))
+            CHECK(wrong++ > 5, "line of %.60s", line);
+    if (in)
+        pclose(in);
+    if (lines == 0)
+        suite_skip("NormalizationTest.txt of the package unicode-data is not there, or bzip2");
+    CU_ASSERT_TRUE(wrong == 0 && (lines == 0 || lines > 18000));
+}
+
+/* Texts whose forms are told in Unicode Standard Annex 15. */
+static void test_known_forms(void)
+{
+    static const struct {
+        const char *text, *form[4]; /* D, C, KD, KC */
+    } known[] = {
+        {"\u1e9b\u0323", {"\u017f\u0323\u0307", "\u1e9b\u0323", "s\u0323\u0307", "\u1e69"}},
+        {"\ufb01", {"\ufb01", "\ufb01", "fi", "fi"}},
+        {"2\u2075", {"2\u2075", "2\u2075", "25", "25"}},
+        {"\u212b", {"A\u030a", "\u00c5", "A\u030a", "\u00c5"}},
+        {"\ud55c", {"\u1112\u1161\u11ab", "\ud55c", "\u1112\u1161\u11ab", "\ud55c"}},
+        {"\u0958", {"\u0915\u093c", "\u0915\u093c", "\u0915\u093c", "\u0915\u093c"}}, /* excluded from composition */
+        {"", {"", "", "", ""}},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++)
+        for (unsigned form = 0; form < 4; form++) {
+            struct token_text from = {(char *)known[i].text, strlen(known[i].text), 0};
+            struct token_text to = {(char *)known[i].form[form], strlen(known[i].form[form]), 0};
+            CHECK(is_form((enum unicode_form)form, &from, &to), "text %zu, form %u", i, form);
+        }
+}
+
 /* PropList.txt: 25 characters have White_Space. */
 static void test_spaces(void)
 {
@@ -279,6 +478,8 @@ static const struct suite_test tests[] = {
     {"tables are those of the data file", test_tables},
     {"every character is found", test_every_character},
     {"known characters are found", test_known_characters},
+    {"normal forms are those that the standard tells", test_known_forms},
+    {"normal forms pass Unicode's own test", test_conformance},
     {"has the 25 spaces", test_spaces},
     {"reads and writes UTF-8", test_utf8},
 };
