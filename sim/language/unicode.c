@@ -144,3 +144,11 @@ uint32_t unicode_compose(uint32_t first, uint32_t second)
     }
     return compose_hangul(first, second);
 }
+
+/* Blocks of CJK characters, each of which is a word: google-research/bert, tokenization.py, _is_chinese_char. */
+bool unicode_is_chinese(uint32_t code)
+{
+    return (code >= 0x4e00 && code <= 0x9fff) || (code >= 0x3400 && code <= 0x4dbf) || (code >= 0x20000 && code <= 0x2a6df) ||
+           (code >= 0x2a700 && code <= 0x2b73f) || (code >= 0x2b740 && code <= 0x2b81f) || (code >= 0x2b820 && code <= 0x2ceaf) ||
+           (code >= 0xf900 && code <= 0xfaff) || (code >= 0x2f800 && code <= 0x2fa1f);
+}

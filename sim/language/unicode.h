@@ -58,5 +58,7 @@ unsigned unicode_decompose_compatible(uint32_t code, const uint32_t **to);
 unsigned unicode_class(uint32_t code);
 /* The character that two compose canonically; 0 = none. */
 uint32_t unicode_compose(uint32_t first, uint32_t second);
+/* Whether BERT counts it among Chinese characters, each of which is a word. */
+bool unicode_is_chinese(uint32_t code);
 
 #endif
