@@ -2,6 +2,7 @@
 
 #include "isa/array_count.h"
 #include "isa/list_grow.h"
+#include "sim/language/rotation.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,6 +202,9 @@ static void attention_part(struct pass *p)
         normalise(p, "attn_k_norm", p->tokens * s->kv_heads, s->head_size);
     }
     rotate(p, "rope_q", s->heads);
+    if (rotation_attention(s) != 1 && !p->calls->as_ggml) /* ggml's kernel does it on its way */
+        call(p, "rope_scale", p->values, NULL, 0, "elementwise:%llu,op=mul,period=1",
+             (unsigned long long)p->tokens * s->heads * s->head_size);
     rotate(p, "rope_k", s->kv_heads);
     (p->encodes ? attend_all : attend)(p);
     project(p, "attn_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);

@@ -40,6 +40,7 @@ static const struct row {
     {"model.layers.%u.mlp.fc1", "blk.%u.ffn_up", AS_IS},
     {"model.layers.%u.mlp.fc2", "blk.%u.ffn_down", AS_IS},
     {"model.layers.%u.block_sparse_moe.gate", "blk.%u.ffn_gate_inp", AS_IS},
+    {"model.layers.%u.mlp.gate", "blk.%u.ffn_gate_inp", AS_IS},
     {"wte", "token_embd", AS_IS},
     {"wpe", "position_embd", AS_IS},
     {"ln_f", "output_norm", AS_IS},
@@ -65,6 +66,9 @@ static const struct joined {
     {"model.layers.%u.block_sparse_moe.experts", "blk.%u.ffn_gate_exps", EXPERTS, {"w1"}},
     {"model.layers.%u.block_sparse_moe.experts", "blk.%u.ffn_up_exps", EXPERTS, {"w3"}},
     {"model.layers.%u.block_sparse_moe.experts", "blk.%u.ffn_down_exps", EXPERTS, {"w2"}},
+    {"model.layers.%u.mlp.experts", "blk.%u.ffn_gate_exps", EXPERTS, {"gate_proj"}},
+    {"model.layers.%u.mlp.experts", "blk.%u.ffn_up_exps", EXPERTS, {"up_proj"}},
+    {"model.layers.%u.mlp.experts", "blk.%u.ffn_down_exps", EXPERTS, {"down_proj"}},
 };
 
 struct transformers_weights {
@@ -141,7 +145,7 @@ static bool is_computed(const char *name)
 
 static bool is_expert(const struct language_shape *shape, const char *name)
 {
-    return shape->experts && strstr(name, ".block_sparse_moe.experts.") != NULL;
+    return shape->experts && (strstr(name, ".block_sparse_moe.experts.") || strstr(name, ".mlp.experts."));
 }
 
 /* The form with the layer in the place of its %u, and the end behind it. */

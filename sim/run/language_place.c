@@ -1,4 +1,5 @@
 /* Where weights, cache and values of a language model lie in the memory of its units. */
+#include "sim/language/rotation.h"
 #include "sim/run/language_step_internal.h"
 #include "units/ane/ane_numeric.h"
 
@@ -238,20 +239,41 @@ static bool place_encoder(struct language_stepper *s)
 
 /* ---- values ---- */
 
+/* Cosines and sines that are multiplied by a number multiply scores by its square, which queries take here. */
+static bool place_attention(struct language_stepper *s)
+{
+    const double attention = rotation_attention(s->shape);
+    const float squared = (float)(attention * attention);
+    if (attention == 1)
+        return true;
+    if (s->shape->rope_size != s->shape->head_size)
+        return orch_fail(s->error, ORCH_UNMODELLED,
+                         "%s: rotations of %u of %u values of a head that scale these by %g are not computed on units",
+                         s->model->name, s->shape->rope_size, s->shape->head_size, attention);
+    const uint16_t half = ane_float_to_half(squared);
+    return place(s, &squared, sizeof squared, &s->attention[0]) && place(s, &half, sizeof half, &s->attention[1]);
+}
+
 /* Speeds of the pairs of a head, as multiples of what the base alone gives. */
 static bool place_speeds(struct language_stepper *s)
 {
     const struct language_shape *const p = s->shape;
     const unsigned pairs = p->rope == SHAPE_ROPE_NONE ? 0 : p->rope_size / 2;
-    const double *const speed = decoder_speeds(s->model->weights);
-    if (!pairs || !place(s, NULL, sizeof(float) * pairs, &s->speeds))
+    double *const speed = calloc(pairs + 1, sizeof *speed);
+    if (!speed)
+        return orch_no_memory(s->error);
+    decoder_speeds(s->model->weights, s->context, speed);
+    if (!pairs || !place(s, NULL, sizeof(float) * pairs, &s->speeds)) {
+        free(speed);
         return !pairs;
+    }
     for (unsigned i = 0; i < pairs; i++) {
         const double scale = speed[i] / pow(p->rope_base, -2.0 * i / p->rope_size);
         s->scaled |= fabs(scale - 1) > 1e-12;
         ((float *)s->speeds.host)[i] = (float)scale;
     }
-    return true;
+    free(speed);
+    return place_attention(s);
 }
 
 /* Tokens of a pass of the decoder or of the encoder. */

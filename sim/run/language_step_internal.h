@@ -53,6 +53,7 @@ struct language_stepper {
     /* Of as many tokens as a pass may have. */
     struct language_buffer stream, normed, query, turned_query, key, turned_key, attended, mixed, gate, up, table, row;
     struct language_buffer logits, index, widened, scale, speeds;
+    struct language_buffer attention[2]; /* what scores are multiplied by, in f32 and f16; bytes 0 = nothing */
     struct language_buffer router, chosen, weights, weighed; /* of experts */
     /* Of an encoder. */
     unsigned encoded;             /* tokens that it makes of a text or sound, at most; 0 = there is none */
