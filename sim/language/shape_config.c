@@ -203,6 +203,32 @@ static void read_dimensions(const struct json_node *top, struct language_shape *
     s->tied = json_find_boolean(top, "tie_word_embeddings", s->family->positions || s->family->scaled_embedding);
 }
 
+/* T5 and its kin: an encoder of texts, and a decoder with as many layers unless the file says otherwise. */
+static void read_text_model(const struct json_node *top, struct language_shape *s)
+{
+    const char *const fed = json_find_string(top, "feed_forward_proj", "relu");
+    if (strcmp(fed, "gated-gelu") == 0)
+        s->family = shape_family_named("t5-gated");
+    else if (strcmp(fed, "relu") != 0)
+        refuse(top, "feed_forward_proj", "neither relu nor gated-gelu");
+    s->encoder_layers = (unsigned)json_get_integer(top, "num_layers", 1, 65536);
+    s->layers = (unsigned)json_find_integer(top, "num_decoder_layers", 1, 65536, s->encoder_layers);
+    s->width = (unsigned)json_get_integer(top, "d_model", 1, 1 << 24);
+    s->heads = s->kv_heads = (unsigned)json_get_integer(top, "num_heads", 1, 65536);
+    s->head_size = (unsigned)json_get_integer(top, "d_kv", 1, 65536);
+    s->feed_forward = (unsigned)json_get_integer(top, "d_ff", 1, 1 << 24);
+    s->vocabulary = (unsigned)json_get_integer(top, "vocab_size", 1, INT32_MAX);
+    s->context = s->encoder_context = (unsigned)json_find_integer(top, "n_positions", 1, UINT32_MAX, 512);
+    s->epsilon = json_find_number(top, "layer_norm_epsilon", 0, 1, 1e-6);
+    s->distances = (unsigned)json_find_integer(top, "relative_attention_num_buckets", 4, 4096, SHAPE_DISTANCES);
+    s->first_token = (uint32_t)json_find_integer(top, "decoder_start_token_id", 0, INT32_MAX, 0);
+    s->tied = json_find_boolean(top, "tie_word_embeddings", true);
+    if (s->distances % 4)
+        refuse(top, "relative_attention_num_buckets", "no multiple of 4");
+    if (json_find_integer(top, "relative_attention_max_distance", 1, INT32_MAX, 128) != 128)
+        refuse(top, "relative_attention_max_distance", "another than 128 is not modelled");
+}
+
 bool shape_of_config(const char *file, const char *text, size_t size, struct language_shape *shape, struct orch_error *error)
 {
     struct json_reader reader;
@@ -212,8 +238,10 @@ bool shape_of_config(const char *file, const char *text, size_t size, struct lan
     reader.null_is_absent = true;
     const struct json_node top = json_top(&reader);
     shape->family = family_of(&top);
-    if (shape->family && shape->family->encoder) {
-        json_wrong(&top, "model_type", "a config.json with an encoder is not read");
+    if (shape->family && shape->family->encodes_text) {
+        read_text_model(&top, shape);
+    } else if (shape->family && shape->family->encoder) {
+        json_wrong(&top, "model_type", "a config.json with an encoder of sound is not read; a GGUF file of it is");
     } else if (shape->family) {
         read_dimensions(&top, shape);
         check_activation(&top, shape);

@@ -68,7 +68,7 @@ static const struct shape_family families[] = {
      .feed_forward_bias = true,
      .positions = true,
      .encoder = true},
-    {.name = "t5", .config = "t5", .activation = SHAPE_RELU, .encoder = true, .encodes_text = true, .distance_bias = true},
+    {.name = "t5", .config = "t5 mt5", .activation = SHAPE_RELU, .encoder = true, .encodes_text = true, .distance_bias = true},
     /* T5 1.1 and Flan-T5, whose files name the same architecture. */
     {.name = "t5-gated",
      .config = "",
