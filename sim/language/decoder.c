@@ -1,36 +1,9 @@
 #include "sim/language/decoder_internal.h"
+#include "sim/language/rotation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- rotation ---- */
-
-/* Llama 3 stretches long waves by a factor, short ones not at all, and those between in part: transformers,
- * modeling_rope_utils.py, _compute_llama3_parameters. */
-static double stretched(const struct language_shape *s, double frequency)
-{
-    const double wave = 2 * M_PI / frequency, longest = s->scaling_context / s->scaling_low,
-                 shortest = s->scaling_context / s->scaling_high;
-    if (wave < shortest)
-        return frequency;
-    if (wave > longest)
-        return frequency / s->scaling_factor;
-    const double share = (s->scaling_context / wave - s->scaling_low) / (s->scaling_high - s->scaling_low);
-    return (1 - share) * frequency / s->scaling_factor + share * frequency;
-}
-
-static void set_frequencies(struct decoder *d)
-{
-    const struct language_shape *const s = &d->shape;
-    for (unsigned i = 0; i < s->rope_size / 2; i++) {
-        d->frequency[i] = pow(s->rope_base, -2.0 * i / s->rope_size);
-        if (s->scaling == SHAPE_SCALING_LINEAR && s->scaling_factor > 0)
-            d->frequency[i] /= s->scaling_factor;
-        else if (s->scaling == SHAPE_SCALING_LLAMA3)
-            d->frequency[i] = stretched(s, d->frequency[i]);
-    }
-}
 
 /* ---- memory ---- */
 
@@ -75,13 +48,18 @@ static bool can_decode(const struct language_shape *s, unsigned context, struct 
 {
     if (!s->family->decodes && !s->family->encoder)
         return orch_fail(error, ORCH_UNMODELLED, "architecture %s is not computed by the reference decoder", s->family->name);
-    if (s->scaling == SHAPE_SCALING_OTHER)
-        return orch_fail(error, ORCH_UNMODELLED, "the scaling of rotations is neither linear nor that of Llama 3");
     if (s->experts_used > EXPERTS_MAX)
         return orch_fail(error, ORCH_UNMODELLED, "%u experts a token; up to %d are computed", s->experts_used, EXPERTS_MAX);
     if (context == 0 || (s->family->positions && context > s->context))
         return orch_fail(error, ORCH_USAGE, "a context of %u tokens; the model has positions for 1 to %u", context, s->context);
     return true;
+}
+
+void decoder_speeds(const struct decoder *decoder, unsigned context, double *speed)
+{
+    rotation_speeds(&decoder->shape, context, speed);
+    for (unsigned i = 0; decoder->factor && i < decoder->shape.rope_size / 2; i++)
+        speed[i] /= (double)decoder->factor[i];
 }
 
 struct decoder *decoder_create(const struct language_shape *shape, const struct weight_list *weights, unsigned context,
@@ -97,10 +75,9 @@ struct decoder *decoder_create(const struct language_shape *shape, const struct 
     d->shape = *shape;
     d->weights = weights;
     d->context = context;
-    if (allocate(d, error)) {
-        set_frequencies(d);
-        if (decoder_find_weights(d, error))
-            return d;
+    if (allocate(d, error) && decoder_find_weights(d, error)) {
+        decoder_speeds(d, context, d->frequency);
+        return d;
     }
     decoder_free(d);
     return NULL;

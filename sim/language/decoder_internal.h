@@ -15,8 +15,9 @@ struct decoder {
     struct decoder_matrix embedding, positions, head, distances;
     struct decoder_norm last_norm;
     struct decoder_encoder encoder;
-    double *frequency; /* radians a position, for each pair that is rotated */
-    float **vector;    /* decoded vectors that norms and biases point to */
+    double *frequency;   /* radians a position, for each pair that is rotated */
+    const float *factor; /* of a file, by which these are divided; NULL = none */
+    float **vector;      /* decoded vectors that norms and biases point to */
     size_t vectors, vector_room;
     float *row;                                 /* one row of weights */
     void (*round)(float *values, size_t count); /* what goes into the cache; NULL = it stays as it is */

@@ -1,5 +1,6 @@
 /* The parts of a layer. */
 #include "sim/language/decoder_internal.h"
+#include "sim/language/rotation.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,9 +34,10 @@ void decoder_rotate(const struct decoder *d, unsigned position, float *head)
 {
     const unsigned pairs = d->shape.rope_size / 2;
     const bool neighbours = d->shape.rope == SHAPE_ROPE_INTERLEAVED;
+    const double scale = rotation_attention(&d->shape);
     for (unsigned i = 0; i < pairs; i++) {
         float *const a = &head[neighbours ? 2 * i : i], *const b = &head[neighbours ? 2 * i + 1 : i + pairs];
-        const double angle = position * d->frequency[i], c = cos(angle), s = sin(angle), x = *a, y = *b;
+        const double angle = position * d->frequency[i], c = scale * cos(angle), s = scale * sin(angle), x = *a, y = *b;
         *a = (float)(x * c - y * s);
         *b = (float)(x * s + y * c);
     }

@@ -52,7 +52,7 @@ const struct decoder_encoder *decoder_encoder(const struct decoder *decoder); /*
 /* Of its first row. */
 const uint8_t *decoder_matrix_data(const struct decoder_matrix *matrix);
 uint64_t decoder_matrix_row_bytes(const struct decoder_matrix *matrix);
-/* Radians a position, for each pair of a head that turns. */
-const double *decoder_speeds(const struct decoder *decoder);
+/* Radians a position, for each pair of a head that turns, in a cache of so many tokens. */
+void decoder_speeds(const struct decoder *decoder, unsigned context, double *speed);
 
 #endif

@@ -254,9 +254,7 @@ static void take_factors(struct search *s)
     static const struct names factors = {"rope_freqs", NULL, NULL};
     if (!weight_find(d->weights, "rope_freqs.weight"))
         return;
-    const float *const factor = read_vector(s, &factors, "weight", d->shape.rope_size / 2);
-    for (unsigned i = 0; factor && i < d->shape.rope_size / 2; i++)
-        d->frequency[i] /= factor[i];
+    d->factor = read_vector(s, &factors, "weight", d->shape.rope_size / 2);
 }
 
 bool decoder_find_weights(struct decoder *d, struct orch_error *error)
@@ -303,9 +301,4 @@ uint64_t decoder_matrix_row_bytes(const struct decoder_matrix *matrix)
 const uint8_t *decoder_matrix_data(const struct decoder_matrix *matrix)
 {
     return matrix->tensor->data + matrix->first_row * decoder_matrix_row_bytes(matrix);
-}
-
-const double *decoder_speeds(const struct decoder *decoder)
-{
-    return decoder->frequency;
 }

@@ -37,6 +37,11 @@ void gguf_put_string(struct gguf_writer *w, const char *text, size_t length)
     put(w, text, length);
 }
 
+void gguf_put_u8(struct gguf_writer *w, uint8_t number)
+{
+    put_number(w, number, 1);
+}
+
 void gguf_put_u32(struct gguf_writer *w, uint32_t number)
 {
     put_number(w, number, 4);

@@ -2,6 +2,7 @@
 
 #include "isa/array_count.h"
 #include "isa/list_grow.h"
+#include "sim/language/rotation.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -177,13 +178,14 @@ static void cross_part(struct pass *p)
 {
     const struct language_shape *const s = p->s;
     const struct shape_family *const f = s->family;
+    const struct block_format *const own = p->calls->cached;
     const unsigned keys = kernel_calls_encoded(s, p->calls);
     normalise(p, "cross_norm", p->tokens, s->width);
     project(p, "cross_q", p->tokens, (uint64_t)s->heads * s->head_size, s->width, f->qkv_bias, NULL);
     p->times *= p->sequences;
-    call(p, "cross_attention", p->cached, NULL, 2.0 * s->heads * p->each * keys * s->head_size,
-         "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u,seen=all%s", s->heads, keys, s->head_size, s->kv_heads, p->each,
-         s->family->distance_bias ? ",scale=one" : "");
+    call(p, "cross_attention", own ? "f32" : p->cached, NULL, 2.0 * s->heads * p->each * keys * s->head_size,
+         "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u,seen=all%s%s%s", s->heads, keys, s->head_size, s->kv_heads, p->each,
+         own ? ",cached=" : "", own ? own->name : "", s->family->distance_bias ? ",scale=one" : "");
     p->times /= p->sequences;
     project(p, "cross_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
     add(p, "residual", (uint64_t)p->tokens * s->width);
@@ -201,6 +203,9 @@ static void attention_part(struct pass *p)
         normalise(p, "attn_k_norm", p->tokens * s->kv_heads, s->head_size);
     }
     rotate(p, "rope_q", s->heads);
+    if (rotation_attention(s) != 1 && !p->calls->as_ggml) /* ggml's kernel does it on its way */
+        call(p, "rope_scale", p->values, NULL, 0, "elementwise:%llu,op=mul,period=1",
+             (unsigned long long)p->tokens * s->heads * s->head_size);
     rotate(p, "rope_k", s->kv_heads);
     (p->encodes ? attend_all : attend)(p);
     project(p, "attn_output", p->tokens, s->width, s->heads * s->head_size, f->output_bias, NULL);
@@ -348,6 +353,20 @@ static void listen(struct pass *p)
     add(p, "position_embd", (uint64_t)p->tokens * s->width);
 }
 
+/* Keys or values of what was encoded stay where they are made, unless the cache has another type or several sequences have theirs
+ * apart. */
+static void keep_across(struct pass *p, const char *what, uint64_t keys)
+{
+    const struct block_format *const own = p->calls->cached;
+    const unsigned long long values = (unsigned long long)p->each * keys;
+    p->times *= p->sequences;
+    if (own)
+        call(p, what, own->name, NULL, 0, "quantise:%llu", values);
+    else if (p->sequences > 1)
+        call(p, what, p->values, NULL, 0, "copy:%llu", values * (strcmp(p->values, "f32") == 0 ? 4 : 2));
+    p->times /= p->sequences;
+}
+
 bool kernel_calls_encode(const struct language_shape *shape, const struct block_format *matrices, struct kernel_calls *calls,
                          struct orch_error *error)
 {
@@ -363,7 +382,9 @@ bool kernel_calls_encode(const struct language_shape *shape, const struct block_
     normalise(p, "encoder_norm", p->tokens, shape->width);
     p->times = shape->layers; /* of the decoder, each of which has matrices of its own */
     project(p, "cross_k", p->tokens, keys, shape->width, false, NULL);
+    keep_across(p, "cross_cache_k", keys);
     project(p, "cross_v", p->tokens, keys, shape->width, shape->family->qkv_bias, NULL);
+    keep_across(p, "cross_cache_v", keys);
     return p->ok;
 }
 

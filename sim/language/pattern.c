@@ -25,6 +25,7 @@ struct way {
 struct ways {
     struct way *way;
     size_t count, room;
+    size_t *effort; /* steps that may still be taken */
 };
 
 static bool add_way(struct ways *ways, size_t step, size_t at)
@@ -38,10 +39,10 @@ static bool add_way(struct ways *ways, size_t step, size_t at)
 }
 
 static bool match_from(const struct pattern *p, size_t first, const struct pattern_character *text, size_t count, size_t at,
-                       ptrdiff_t *end);
+                       size_t *effort, ptrdiff_t *end);
 
-/* Follows one way until it ends; *step is then a step of PATTERN_MATCH, or SIZE_MAX when the way failed. False when memory is
- * out. */
+/* Follows one way until it ends; *step is then a step of PATTERN_MATCH, or SIZE_MAX when the way failed. False when memory or
+ * effort is out. */
 static bool follow(const struct pattern *p, struct ways *ways, const struct pattern_character *text, size_t count, size_t *step,
                    size_t *at)
 {
@@ -50,6 +51,9 @@ static bool follow(const struct pattern *p, struct ways *ways, const struct patt
         const size_t target = (size_t)((ptrdiff_t)*step + s->to);
         ptrdiff_t ahead;
         bool fails = false;
+        if (*ways->effort == 0)
+            return false;
+        (*ways->effort)--;
         switch (s->op) {
         case PATTERN_MATCH: return true;
         case PATTERN_CLASS:
@@ -69,7 +73,7 @@ static bool follow(const struct pattern *p, struct ways *ways, const struct patt
             break;
         case PATTERN_AHEAD:
         case PATTERN_NOT_AHEAD:
-            if (!match_from(p, *step + 1, text, count, *at, &ahead))
+            if (!match_from(p, *step + 1, text, count, *at, ways->effort, &ahead))
                 return false;
             fails = (ahead >= 0) != (s->op == PATTERN_AHEAD);
             *step = target;
@@ -83,9 +87,9 @@ static bool follow(const struct pattern *p, struct ways *ways, const struct patt
 }
 
 static bool match_from(const struct pattern *p, size_t first, const struct pattern_character *text, size_t count, size_t at,
-                       ptrdiff_t *end)
+                       size_t *effort, ptrdiff_t *end)
 {
-    struct ways ways = {0};
+    struct ways ways = {.effort = effort};
     bool memory = add_way(&ways, first, at);
     *end = -1;
     while (memory && *end < 0 && ways.count) {
@@ -98,9 +102,15 @@ static bool match_from(const struct pattern *p, size_t first, const struct patte
     return memory;
 }
 
-bool pattern_match(const struct pattern *pattern, const struct pattern_character *text, size_t count, ptrdiff_t *length)
+bool pattern_match(const struct pattern *pattern, const struct pattern_character *text, size_t count, ptrdiff_t *length,
+                   struct orch_error *error)
 {
-    return match_from(pattern, 0, text, count, 0, length);
+    /* Expressions of tokenizers take a few steps a character; some others, like (a*)*b, would take for ever. */
+    enum { LEAST = 1 << 20, OF_CHARACTER = 256 };
+    size_t effort = LEAST + OF_CHARACTER * count;
+    if (match_from(pattern, 0, text, count, 0, &effort, length))
+        return true;
+    return effort ? orch_no_memory(error) : orch_fail(error, ORCH_UNMODELLED, "an expression takes too many steps on this text");
 }
 
 void pattern_free(struct pattern *pattern)

@@ -1,6 +1,7 @@
-/* Regular expressions, as far as the splitting of texts before byte-level BPE needs them.
+/* Regular expressions, as far as the normalising and splitting of texts needs them.
  *
- *     a  \p{L}  \p{Lu}  \s  \S  \d  \r  \n  [...]  [^...]  (...)  (?:...)  (?i:...)  (?=...)  (?!...)  a|b  ? * + {n} {m,n}  $
+ *     a  .  \p{L}  \p{Lu}  \s  \S  \d  \w  \r  \n  [...]  [^...]  (...)  (?:...)  (?i:...)  (?=...)  (?!...)  a|b
+ *     ? * + {n} {m,} {m,n}  $
  *
  * Alternatives are tried from left to right and repetitions take as much as they can, as in Perl. Texts are characters with their
  * categories, so that these are looked up once.
@@ -26,7 +27,8 @@ struct pattern;
 struct pattern *pattern_create(const char *expression, struct orch_error *error);
 void pattern_free(struct pattern *pattern);
 
-/* A match that begins at text[0] within `count` characters; *length is -1 when there is none. False when memory is out. */
-bool pattern_match(const struct pattern *pattern, const struct pattern_character *text, size_t count, ptrdiff_t *length);
+/* A match that begins at text[0] within `count` characters; *length is -1 when there is none. */
+bool pattern_match(const struct pattern *pattern, const struct pattern_character *text, size_t count, ptrdiff_t *length,
+                   struct orch_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* Expressions become programs: a recursive descent that writes steps as it reads. */
 #include "sim/language/pattern_internal.h"
 
+#include "isa/array_count.h"
 #include "isa/list_grow.h"
 #include "sim/language/unicode.h"
 #include "sim/language/utf8.h"
@@ -99,6 +100,21 @@ static bool take_property(struct compiler *c, struct pattern_class *class)
     return true;
 }
 
+/* What words are made of: letters, marks, digits, connectors, joiners (Unicode Technical Standard 18, annex C), and of other
+ * symbols those with the property Other_Alphabetic: letters in circles and squares. */
+static bool add_words(struct compiler *c, struct pattern_class *class)
+{
+    static const struct pattern_range others[] = {
+        {0x200c, 0x200d}, {0x24b6, 0x24e9}, {0x1f130, 0x1f149}, {0x1f150, 0x1f169}, {0x1f170, 0x1f189}};
+    for (unsigned i = UNICODE_LU; i <= UNICODE_NL; i++)
+        class->categories |= UINT32_C(1) << i;
+    class->categories |= UINT32_C(1) << UNICODE_PC;
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+        if (!add_range(c, class, others[i].first, others[i].last))
+            return false;
+    return true;
+}
+
 /* One character, which may be written with a backslash; *code is UINT32_MAX when a whole class was named, and added. */
 static bool take_character(struct compiler *c, struct pattern_class *class, uint32_t *code)
 {
@@ -116,13 +132,17 @@ static bool take_character(struct compiler *c, struct pattern_class *class, uint
     case 't': *code = '\t'; return true;
     case 's': class->space = true; break;
     case 'S': class->not_space = true; break;
+    case 'w':
+        if (!add_words(c, class))
+            return false;
+        break;
     case 'd': class->categories |= UINT32_C(1) << UNICODE_ND; break;
     case 'p':
         if (!take_property(c, class))
             return false;
         break;
     default:
-        return *code >= 0x80 || !strchr("abcefghijklmoquvwxyzABCDEFGHIJKLMNOPQRTUVWXYZ0123456789", (int)*code) ||
+        return *code >= 0x80 || !strchr("abcefghijklmoquvxyzABCDEFGHIJKLMNOPQRTUVWXYZ0123456789", (int)*code) ||
                wrong(c, "unknown letter after a backslash");
     }
     *code = UINT32_MAX;
@@ -168,6 +188,13 @@ static bool take_class(struct compiler *c)
         c->at++;
         if (!take_set(c, class))
             return false;
+    } else if (*c->at == '.') {
+        c->at++;
+        class->negated = true;
+        if (!add_range(c, class, '\n', '\n'))
+            return false;
+    } else if (*c->at == '^') {
+        return wrong(c, "^ outside of a set is not known");
     } else if (!take_character(c, class, &code) || (code != UINT32_MAX && !add_character(c, class, code))) {
         return false;
     }
@@ -222,9 +249,9 @@ static bool take_bounds(struct compiler *c, unsigned *least, unsigned *most)
     if (kind == '{') {
         *least = *most = (unsigned)strtoul(c->at, &after, 10);
         if (*after == ',')
-            *most = (unsigned)strtoul(after + 1, &after, 10);
-        if (*after != '}' || *most > REPEAT_MAX || *least > *most || *most == 0)
-            return wrong(c, "repetitions are written {n} or {m,n}, up to 64");
+            *most = after[1] == '}' ? (after++, UINT32_MAX) : (unsigned)strtoul(after + 1, &after, 10);
+        if (*after != '}' || *least > REPEAT_MAX || (*most > REPEAT_MAX && *most != UINT32_MAX) || *least > *most || *most == 0)
+            return wrong(c, "repetitions are written {n}, {m,} or {m,n}, up to 64");
         c->at = after + 1;
     }
     if (c->at < c->end && *c->at && strchr("?*+", *c->at))
@@ -241,7 +268,7 @@ static bool repeat(struct compiler *c, size_t first, unsigned least, unsigned mo
     for (unsigned i = 1; i < least; i++)
         if (!append_copy(c, first, steps))
             return false;
-    if (least == 1 && most == UINT32_MAX) /* again, or go on */
+    if (least && most == UINT32_MAX) /* the last again, or go on */
         return append(c, PATTERN_SPLIT, 2) && append(c, PATTERN_JUMP, -over);
     if (most == UINT32_MAX)
         return insert(c, first, PATTERN_SPLIT, over + 1) && append(c, PATTERN_JUMP, -over);

@@ -9,9 +9,17 @@
 enum shape_norm { SHAPE_RMS_NORM, SHAPE_LAYER_NORM };
 enum shape_rope { SHAPE_ROPE_NONE, SHAPE_ROPE_INTERLEAVED, SHAPE_ROPE_HALVES };
 enum shape_activation { SHAPE_SILU, SHAPE_GELU, SHAPE_GELU_TANH, SHAPE_RELU };
-enum shape_scaling { SHAPE_SCALING_NONE, SHAPE_SCALING_LINEAR, SHAPE_SCALING_LLAMA3, SHAPE_SCALING_OTHER };
+enum shape_scaling {
+    SHAPE_SCALING_NONE,
+    SHAPE_SCALING_LINEAR,
+    SHAPE_SCALING_LLAMA3,
+    SHAPE_SCALING_YARN,
+    SHAPE_SCALING_LONGROPE,
+    SHAPE_SCALING_DYNAMIC
+};
 
-enum { SHAPE_DISTANCES = 32 }; /* of a bias of scores, of all published models */
+enum { SHAPE_PAIRS_MAX = 128 }; /* of a head, whose speeds a file lists */
+enum { SHAPE_DISTANCES = 32 };  /* of a bias of scores, of all published models */
 
 /* What all models of one architecture have in common. */
 struct shape_family {
@@ -46,9 +54,11 @@ struct language_shape {
     unsigned rope_size; /* of the values of a head that are rotated */
     double rope_base;
     enum shape_scaling scaling;
-    double scaling_factor, scaling_low, scaling_high; /* of frequencies */
-    unsigned scaling_context;                         /* for which the model was trained at first */
-    unsigned window;                                  /* attention reaches so many tokens back; 0 = all */
+    double scaling_factor, scaling_low, scaling_high; /* of frequencies; low and high: where they begin and end (rotation.h) */
+    double scaling_attention;                         /* cosines and sines are multiplied by it; 0 = 1 */
+    float scaling_short[SHAPE_PAIRS_MAX], scaling_long[SHAPE_PAIRS_MAX]; /* of LongRoPE */
+    unsigned scaling_context;                                            /* for which the model was trained at first */
+    unsigned window;                                                     /* attention reaches so many tokens back; 0 = all */
     unsigned encoder_layers, encoder_context, encoder_channels;
     unsigned distances;   /* that a bias of scores tells apart */
     uint32_t first_token; /* of what a decoder of texts says before anything else */

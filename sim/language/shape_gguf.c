@@ -1,4 +1,5 @@
 /* Shapes from the metadata of GGUF files. Keys: ggml, docs/gguf.md, section "LLM". */
+#include "sim/language/rotation.h"
 #include "sim/language/shape.h"
 
 #include <float.h>
@@ -57,6 +58,43 @@ static double number(struct keys *k, const char *name, double low, double high, 
     return got;
 }
 
+/* Keys of llama.cpp (gguf-py/gguf/constants.py). attn_factor is what is left beside YaRN's own. */
+static void read_yarn(struct keys *k, struct language_shape *s)
+{
+    s->scaling = SHAPE_SCALING_YARN;
+    s->scaling_low = number(k, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, 1);
+    s->scaling_high = number(k, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, 32);
+    s->scaling_attention = number(k, "rope.scaling.attn_factor", 1e-3, 1e3, 1) * rotation_yarn_attention(s->scaling_factor);
+    if (k->ok && !(s->scaling_factor > 0))
+        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s.rope.scaling.factor is missing", k->architecture);
+}
+
+static void read_factors(struct keys *k, const char *name, const struct language_shape *s, float *to)
+{
+    const struct weight_tensor *const t = weight_find(gguf_weights(k->gguf), name);
+    const unsigned pairs = s->rope_size / 2;
+    if (!k->ok)
+        return;
+    if (!t || pairs > SHAPE_PAIRS_MAX || t->dims != 1 || t->count != pairs || !t->format->decode) {
+        k->ok = orch_fail(k->error, ORCH_USAGE, "tensor '%s': expected a number for each of %u pairs, up to %d", name, pairs,
+                          SHAPE_PAIRS_MAX);
+        return;
+    }
+    weight_row(t, 0, to);
+    for (unsigned i = 0; k->ok && i < pairs; i++)
+        if (!(to[i] > 0))
+            k->ok = orch_fail(k->error, ORCH_USAGE, "tensor '%s', value %u: expected a number above 0", name, i);
+}
+
+static void read_long(struct keys *k, struct language_shape *s)
+{
+    const double longer = (double)s->context / s->scaling_context;
+    s->scaling = SHAPE_SCALING_LONGROPE;
+    read_factors(k, "rope_factors_short.weight", s, s->scaling_short);
+    read_factors(k, "rope_factors_long.weight", s, s->scaling_long);
+    s->scaling_attention = number(k, "rope.scaling.attn_factor", 1e-3, 1e3, rotation_long_attention(longer, s->scaling_context));
+}
+
 static void read_rotation(struct keys *k, struct language_shape *s)
 {
     char key[128], type[32];
@@ -68,10 +106,18 @@ static void read_rotation(struct keys *k, struct language_shape *s)
     gguf_text(find(k, "rope.scaling.type", key, sizeof key), type, sizeof type);
     s->scaling_factor = number(k, "rope.scaling.factor", 1e-3, 1e6, 0);
     s->scaling_context = whole(k, "rope.scaling.original_context_length", UINT32_MAX, s->context ? s->context : 1);
-    if (strcmp(type, "linear") == 0)
+    const struct weight_list *const weights = gguf_weights(k->gguf);
+    const bool lists = weight_find(weights, "rope_factors_long.weight") && weight_find(weights, "rope_factors_short.weight");
+    if (lists || strcmp(type, "longrope") == 0)
+        read_long(k, s);
+    else if (strcmp(type, "linear") == 0)
         s->scaling = SHAPE_SCALING_LINEAR;
+    else if (strcmp(type, "yarn") == 0)
+        read_yarn(k, s);
     else if (*type && strcmp(type, "none") != 0)
-        s->scaling = SHAPE_SCALING_OTHER;
+        k->ok =
+            k->ok && orch_fail(k->error, ORCH_UNMODELLED,
+                               "metadata: %s.rope.scaling.type '%s' is none of linear, yarn and longrope", k->architecture, type);
     /* The factors of Llama 3 stand in a tensor, which the decoder takes as they are. */
 }
 

@@ -13,6 +13,7 @@ static const struct shape_family families[] = {
     {.name = "llama", .config = "llama mistral mixtral", .rope = SHAPE_ROPE_INTERLEAVED, .gated = true, .decodes = true},
     {.name = "qwen2", .config = "qwen2", .rope = SHAPE_ROPE_HALVES, .gated = true, .qkv_bias = true, .decodes = true},
     {.name = "qwen3", .config = "qwen3", .rope = SHAPE_ROPE_HALVES, .gated = true, .qk_norm = true, .decodes = true},
+    {.name = "qwen3moe", .config = "qwen3_moe", .rope = SHAPE_ROPE_HALVES, .gated = true, .qk_norm = true, .decodes = true},
     {.name = "gemma",
      .config = "gemma",
      .rope = SHAPE_ROPE_HALVES,
@@ -67,7 +68,7 @@ static const struct shape_family families[] = {
      .feed_forward_bias = true,
      .positions = true,
      .encoder = true},
-    {.name = "t5", .config = "t5", .activation = SHAPE_RELU, .encoder = true, .encodes_text = true, .distance_bias = true},
+    {.name = "t5", .config = "t5 mt5", .activation = SHAPE_RELU, .encoder = true, .encodes_text = true, .distance_bias = true},
     /* T5 1.1 and Flan-T5, whose files name the same architecture. */
     {.name = "t5-gated",
      .config = "",

@@ -53,33 +53,34 @@ static bool add_piece(struct pieces *pieces, size_t end)
 
 /* The matches in one piece, and what lies between them. */
 static bool split_piece(const struct pattern *pattern, const struct pattern_character *text, size_t begin, size_t end,
-                        struct pieces *to)
+                        struct pieces *to, struct orch_error *error)
 {
     size_t kept = begin; /* where what has not been matched begins */
     for (size_t at = begin; at < end;) {
         ptrdiff_t length;
-        if (!pattern_match(pattern, text + at, end - at, &length))
+        if (!pattern_match(pattern, text + at, end - at, &length, error))
             return false;
         if (length <= 0) {
             at++;
             continue;
         }
         if ((kept < at && !add_piece(to, at)) || !add_piece(to, at + (size_t)length))
-            return false;
+            return orch_no_memory(error);
         kept = at += (size_t)length;
     }
-    return kept == end || add_piece(to, end);
+    return kept == end || add_piece(to, end) || orch_no_memory(error);
 }
 
-static bool split_all(const struct splitter *s, const struct pattern_character *text, size_t characters, struct pieces *pieces)
+static bool split_all(const struct splitter *s, const struct pattern_character *text, size_t characters, struct pieces *pieces,
+                      struct orch_error *error)
 {
     if (characters && !add_piece(pieces, characters))
-        return false;
+        return orch_no_memory(error);
     for (unsigned i = 0; i < s->patterns; i++) {
         struct pieces finer = {0};
         bool ok = true;
         for (size_t k = 0; ok && k < pieces->count; k++)
-            ok = split_piece(s->pattern[i], text, k ? pieces->end[k - 1] : 0, pieces->end[k], &finer);
+            ok = split_piece(s->pattern[i], text, k ? pieces->end[k - 1] : 0, pieces->end[k], &finer, error);
         free(pieces->end);
         *pieces = finer;
         if (!ok)
@@ -117,11 +118,11 @@ bool splitter_run(const struct splitter *splitter, const char *text, size_t leng
         characters[n++] = pattern_character(code);
         at += bytes;
     }
-    ok = ok && split_all(splitter, characters, n, &pieces);
+    ok = ok ? split_all(splitter, characters, n, &pieces, error) : orch_no_memory(error);
     free(characters);
     if (!ok) {
         free(pieces.end);
-        return orch_no_memory(error);
+        return false;
     }
     ends_in_bytes(text, length, &pieces);
     *ends = pieces.end;

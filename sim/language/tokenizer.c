@@ -141,6 +141,8 @@ bool tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_
     size_t wrong = 0;
     if (!utf8_is_valid(text, length, &wrong))
         return orch_fail(error, ORCH_USAGE, "the text is not UTF-8 at byte %zu (0x%02x)", wrong, (unsigned char)text[wrong]);
+    if (tokenizer->kind->encode_all)
+        return tokenizer->kind->encode_all(tokenizer, text, length, flags, tokens, error);
     if (begins && !token_list_add(tokens, tokenizer->begin, error))
         return false;
     if (!cut_specials(tokenizer, text, length, flags & TOKENIZE_SPECIAL, &stretches)) {

@@ -14,7 +14,7 @@ static bool is_printable(unsigned byte)
     return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
 }
 
-static uint32_t character_of(uint8_t byte)
+uint32_t byte_level_character(uint8_t byte)
 {
     uint32_t others = 0;
     for (unsigned i = 0; i < byte; i++)
@@ -49,7 +49,7 @@ static bool open_byte_level(struct tokenizer *t, struct orch_error *error)
     return t->splitter && piece_index_create(&t->merge_index, t->merge, t->merges, error);
 }
 
-static bool rank_of(const void *context, const char *left, size_t left_length, size_t right_length, double *rank)
+bool merge_rank_of(const void *context, const char *left, size_t left_length, size_t right_length, double *rank)
 {
     const struct tokenizer *const t = context;
     const uint32_t merge = piece_find_pair(&t->merge_index, left, left_length, left + left_length, right_length);
@@ -79,7 +79,7 @@ static bool add_piece(const struct tokenizer *t, const char *text, size_t length
 static bool encode_word(const struct tokenizer *t, const char *word, size_t bytes, size_t *length, size_t count,
                         struct token_list *tokens, struct orch_error *error)
 {
-    const struct merge_rule rule = {rank_of, t};
+    const struct merge_rule rule = {merge_rank_of, t};
     const uint32_t whole = t->family->whole_words ? piece_find(&t->tokens, word, bytes) : TOKEN_NONE;
     if (whole != TOKEN_NONE)
         return token_list_add(tokens, whole, error);
@@ -97,7 +97,7 @@ static bool encode_words(const struct tokenizer *t, const char *text, const size
     char of_byte[256][UTF8_MAX];
     uint8_t size[256];
     for (unsigned i = 0; i < 256; i++)
-        size[i] = (uint8_t)utf8_write(character_of((uint8_t)i), of_byte[i]);
+        size[i] = (uint8_t)utf8_write(byte_level_character((uint8_t)i), of_byte[i]);
     for (size_t i = 0, at = 0; i < words; i++) {
         size_t bytes = 0, count = 0;
         for (; at < ends[i]; at++) {
@@ -145,4 +145,5 @@ static bool decode_byte_level(const struct tokenizer *t, uint32_t token, struct 
     return true;
 }
 
-const struct tokenizer_kind tokenizer_byte_level = {"gpt2", false, false, open_byte_level, encode_byte_level, decode_byte_level};
+const struct tokenizer_kind tokenizer_byte_level = {"gpt2", false, false, open_byte_level, encode_byte_level, decode_byte_level,
+                                                    NULL,   NULL};

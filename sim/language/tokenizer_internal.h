@@ -2,6 +2,7 @@
 #ifndef ORCHARD_SIM_LANGUAGE_TOKENIZER_INTERNAL_H
 #define ORCHARD_SIM_LANGUAGE_TOKENIZER_INTERNAL_H
 
+#include "sim/language/charsmap.h"
 #include "sim/language/text_split.h"
 #include "sim/language/tokenizer.h"
 
@@ -41,17 +42,15 @@ struct tokenizer {
     uint32_t byte_token[256]; /* SentencePiece: tokens for single bytes, or TOKEN_NONE */
     /* unigram: the score of the worst piece, and how texts are normalised */
     double worst;
-    bool merge_spaces;
-    const uint8_t *trie; /* of characters that texts replace; units of four bytes */
-    uint32_t trie_units;
-    const char *replacement; /* texts that end with a zero each, as does the last */
-    size_t replacement_bytes;
+    bool merge_spaces, byte_fallback;
+    struct charsmap charsmap;
     /* byte-level BPE */
     struct piece_view *merge;
     size_t merges;
     struct piece_index merge_index;
     const struct split_family *family;
     struct splitter *splitter;
+    struct token_plan *plan; /* of a tokenizer.json: the kind that follows its steps */
 };
 
 struct tokenizer_kind {
@@ -64,9 +63,24 @@ struct tokenizer_kind {
                    struct orch_error *error);
     /* Adds what a token stands for. */
     bool (*decode)(const struct tokenizer *t, uint32_t token, struct token_text *text, struct orch_error *error);
+    /* Adds the tokens of a whole text in place of `encode`, special tokens and frame included; NULL = as all do it. */
+    bool (*encode_all)(const struct tokenizer *t, const char *text, size_t length, unsigned flags, struct token_list *tokens,
+                       struct orch_error *error);
+    void (*close)(struct tokenizer *t); /* frees what `open` made; may be NULL */
 };
 
-extern const struct tokenizer_kind tokenizer_sentence, tokenizer_byte_level, tokenizer_word_piece, tokenizer_unigram;
+extern const struct tokenizer_kind tokenizer_sentence, tokenizer_byte_level, tokenizer_word_piece, tokenizer_unigram,
+    tokenizer_planned;
+
+/* What kinds lend to others. The character that stands for a byte in byte-level BPE: */
+uint32_t byte_level_character(uint8_t byte);
+/* The numbers of tokens <0x00> to <0xFF>. */
+void find_byte_tokens(struct tokenizer *t);
+/* Checks scores, and adds the best way to cut a text that is normalised already. */
+bool unigram_open(struct tokenizer *t, struct orch_error *error);
+bool unigram_cut(const struct tokenizer *t, const char *text, size_t length, struct token_list *tokens, struct orch_error *error);
+/* Whether two pieces side by side are a merge, and the how manieth; `context` is the tokenizer. */
+bool merge_rank_of(const void *context, const char *left, size_t left_length, size_t right_length, double *rank);
 
 bool token_text_add(struct token_text *text, const char *bytes, size_t length, struct orch_error *error);
 /* The piece with spaces for U+2581. */

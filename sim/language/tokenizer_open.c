@@ -11,7 +11,7 @@
 enum { TOKENS_MAX = 1 << 24 };
 
 static const struct tokenizer_kind *const kinds[] = {&tokenizer_sentence, &tokenizer_byte_level, &tokenizer_word_piece,
-                                                     &tokenizer_unigram};
+                                                     &tokenizer_unigram, &tokenizer_planned};
 
 static const struct gguf_value *find(const struct tokenizer *t, const char *name)
 {
@@ -187,7 +187,8 @@ static bool read_all(struct tokenizer *t, struct orch_error *error)
         return false;
     for (size_t i = 0; i < t->count; i++)
         t->longest = t->piece[i].length > t->longest ? t->piece[i].length : t->longest;
-    if (t->kind == &tokenizer_byte_level && !read_views(t, "merges", &t->merge, &t->merges, error))
+    const bool merges = t->kind == &tokenizer_byte_level || (t->kind == &tokenizer_planned && find(t, "merges"));
+    if (merges && !read_views(t, "merges", &t->merge, &t->merges, error))
         return false;
     return t->kind->open(t, error);
 }
@@ -211,6 +212,8 @@ void tokenizer_free(struct tokenizer *tokenizer)
 {
     if (!tokenizer)
         return;
+    if (tokenizer->kind && tokenizer->kind->close)
+        tokenizer->kind->close(tokenizer);
     splitter_free(tokenizer->splitter);
     piece_index_free(&tokenizer->merge_index);
     piece_index_free(&tokenizer->tokens);

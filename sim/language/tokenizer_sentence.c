@@ -9,16 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool open_sentence(struct tokenizer *t, struct orch_error *error)
+void find_byte_tokens(struct tokenizer *t)
 {
-    if (!t->score)
-        return orch_fail(error, ORCH_USAGE, "tokenizer.ggml.scores is missing; pieces are joined by their scores");
     for (unsigned byte = 0; byte < 256; byte++) {
         char name[8];
         snprintf(name, sizeof name, "<0x%02X>", byte);
         const uint32_t token = piece_find(&t->tokens, name, 6);
         t->byte_token[byte] = token != TOKEN_NONE && t->type[token] == TOKEN_BYTE ? token : TOKEN_NONE;
     }
+}
+
+static bool open_sentence(struct tokenizer *t, struct orch_error *error)
+{
+    if (!t->score)
+        return orch_fail(error, ORCH_USAGE, "tokenizer.ggml.scores is missing; pieces are joined by their scores");
+    find_byte_tokens(t);
     return true;
 }
 
@@ -102,4 +107,5 @@ static bool decode_sentence(const struct tokenizer *t, uint32_t token, struct to
     return token_text_add(text, &one, 1, error);
 }
 
-const struct tokenizer_kind tokenizer_sentence = {"llama", true, true, open_sentence, encode_sentence, decode_sentence};
+const struct tokenizer_kind tokenizer_sentence = {"llama",         true, true, open_sentence, encode_sentence,
+                                                  decode_sentence, NULL, NULL};

@@ -20,15 +20,7 @@ static bool open_word_piece(struct tokenizer *t, struct orch_error *error)
            orch_fail(error, ORCH_USAGE, "tokenizer.ggml.unknown_token_id is missing; words that are not known need it");
 }
 
-/* Blocks of CJK characters, each of which is a word: google-research/bert, tokenization.py, _is_chinese_char. */
-static bool is_chinese(uint32_t code)
-{
-    return (code >= 0x4e00 && code <= 0x9fff) || (code >= 0x3400 && code <= 0x4dbf) || (code >= 0x20000 && code <= 0x2a6df) ||
-           (code >= 0x2a700 && code <= 0x2b73f) || (code >= 0x2b740 && code <= 0x2b81f) || (code >= 0x2b820 && code <= 0x2ceaf) ||
-           (code >= 0xf900 && code <= 0xfaff) || (code >= 0x2f800 && code <= 0x2fa1f);
-}
-
-/* The same file, _is_punctuation: all ASCII signs, and category P. */
+/* google-research/bert, tokenization.py, _is_punctuation: all ASCII signs, and category P. */
 static bool is_sign(uint32_t code)
 {
     const enum unicode_category category = unicode_category(code);
@@ -90,7 +82,7 @@ static bool add_character(const struct tokenizer *t, uint32_t code, struct token
         return end_word(t, word, tokens, error);
     if (is_left_out(code))
         return true;
-    const bool alone = is_sign(code) || is_chinese(code);
+    const bool alone = is_sign(code) || unicode_is_chinese(code);
     if (alone && !end_word(t, word, tokens, error))
         return false;
     const unsigned length = utf8_write(unicode_lower(code), bytes);
@@ -121,4 +113,5 @@ static bool decode_word_piece(const struct tokenizer *t, uint32_t token, struct 
     return token_text_add_spaced(text, t->piece[token].text, t->piece[token].length, error);
 }
 
-const struct tokenizer_kind tokenizer_word_piece = {"bert", true, true, open_word_piece, encode_word_piece, decode_word_piece};
+const struct tokenizer_kind tokenizer_word_piece = {"bert", true, true, open_word_piece, encode_word_piece, decode_word_piece,
+                                                    NULL,   NULL};

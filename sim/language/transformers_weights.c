@@ -1,5 +1,5 @@
 /* Names: transformers, modeling_llama.py, modeling_qwen2.py, modeling_qwen3.py, modeling_gemma.py, modeling_phi.py,
- * modeling_phi3.py, modeling_mixtral.py, modeling_gpt2.py; llama.cpp, src/llama-arch.cpp. */
+ * modeling_phi3.py, modeling_mixtral.py, modeling_gpt2.py, modeling_t5.py; llama.cpp, src/llama-arch.cpp. */
 #include "sim/language/transformers_weights.h"
 
 #include "isa/array_count.h"
@@ -40,6 +40,7 @@ static const struct row {
     {"model.layers.%u.mlp.fc1", "blk.%u.ffn_up", AS_IS},
     {"model.layers.%u.mlp.fc2", "blk.%u.ffn_down", AS_IS},
     {"model.layers.%u.block_sparse_moe.gate", "blk.%u.ffn_gate_inp", AS_IS},
+    {"model.layers.%u.mlp.gate", "blk.%u.ffn_gate_inp", AS_IS},
     {"wte", "token_embd", AS_IS},
     {"wpe", "position_embd", AS_IS},
     {"ln_f", "output_norm", AS_IS},
@@ -49,10 +50,42 @@ static const struct row {
     {"h.%u.attn.c_proj", "blk.%u.attn_output", TURNED},
     {"h.%u.mlp.c_fc", "blk.%u.ffn_up", TURNED},
     {"h.%u.mlp.c_proj", "blk.%u.ffn_down", TURNED},
+    {"shared", "token_embd", AS_IS},
+    {"encoder.block.%u.layer.0.SelfAttention.q", "enc.blk.%u.attn_q", AS_IS},
+    {"encoder.block.%u.layer.0.SelfAttention.k", "enc.blk.%u.attn_k", AS_IS},
+    {"encoder.block.%u.layer.0.SelfAttention.v", "enc.blk.%u.attn_v", AS_IS},
+    {"encoder.block.%u.layer.0.SelfAttention.o", "enc.blk.%u.attn_o", AS_IS},
+    {"encoder.block.%u.layer.0.SelfAttention.relative_attention_bias", "enc.blk.%u.attn_rel_b", AS_IS},
+    {"encoder.block.%u.layer.0.layer_norm", "enc.blk.%u.attn_norm", AS_IS},
+    {"encoder.block.%u.layer.1.DenseReluDense.wi", "enc.blk.%u.ffn_up", AS_IS},
+    {"encoder.block.%u.layer.1.DenseReluDense.wi_0", "enc.blk.%u.ffn_gate", AS_IS},
+    {"encoder.block.%u.layer.1.DenseReluDense.wi_1", "enc.blk.%u.ffn_up", AS_IS},
+    {"encoder.block.%u.layer.1.DenseReluDense.wo", "enc.blk.%u.ffn_down", AS_IS},
+    {"encoder.block.%u.layer.1.layer_norm", "enc.blk.%u.ffn_norm", AS_IS},
+    {"encoder.final_layer_norm", "enc.output_norm", AS_IS},
+    {"decoder.block.%u.layer.0.SelfAttention.q", "dec.blk.%u.attn_q", AS_IS},
+    {"decoder.block.%u.layer.0.SelfAttention.k", "dec.blk.%u.attn_k", AS_IS},
+    {"decoder.block.%u.layer.0.SelfAttention.v", "dec.blk.%u.attn_v", AS_IS},
+    {"decoder.block.%u.layer.0.SelfAttention.o", "dec.blk.%u.attn_o", AS_IS},
+    {"decoder.block.%u.layer.0.SelfAttention.relative_attention_bias", "dec.blk.%u.attn_rel_b", AS_IS},
+    {"decoder.block.%u.layer.0.layer_norm", "dec.blk.%u.attn_norm", AS_IS},
+    {"decoder.block.%u.layer.1.EncDecAttention.q", "dec.blk.%u.cross_attn_q", AS_IS},
+    {"decoder.block.%u.layer.1.EncDecAttention.k", "dec.blk.%u.cross_attn_k", AS_IS},
+    {"decoder.block.%u.layer.1.EncDecAttention.v", "dec.blk.%u.cross_attn_v", AS_IS},
+    {"decoder.block.%u.layer.1.EncDecAttention.o", "dec.blk.%u.cross_attn_o", AS_IS},
+    {"decoder.block.%u.layer.1.layer_norm", "dec.blk.%u.cross_attn_norm", AS_IS},
+    {"decoder.block.%u.layer.2.DenseReluDense.wi", "dec.blk.%u.ffn_up", AS_IS},
+    {"decoder.block.%u.layer.2.DenseReluDense.wi_0", "dec.blk.%u.ffn_gate", AS_IS},
+    {"decoder.block.%u.layer.2.DenseReluDense.wi_1", "dec.blk.%u.ffn_up", AS_IS},
+    {"decoder.block.%u.layer.2.DenseReluDense.wo", "dec.blk.%u.ffn_down", AS_IS},
+    {"decoder.block.%u.layer.2.layer_norm", "dec.blk.%u.ffn_norm", AS_IS},
+    {"decoder.final_layer_norm", "dec.output_norm", AS_IS},
 };
 
-/* Tables that are computed anew: masks of GPT-2, waves of rotations. */
-static const char *const computed[] = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"};
+/* Tables that are computed anew, or that nobody reads: masks of GPT-2, waves of rotations; of T5 the embedding under other names,
+ * and a bias between halves that its first files have. */
+static const char *const computed[] = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq", ".embed_tokens.weight",
+                                       ".EncDecAttention.relative_attention_bias.weight"};
 
 /* Several tensors that stand in one in GGUF files, one behind another. */
 enum { EXPERTS = 0 };
@@ -65,6 +98,9 @@ static const struct joined {
     {"model.layers.%u.block_sparse_moe.experts", "blk.%u.ffn_gate_exps", EXPERTS, {"w1"}},
     {"model.layers.%u.block_sparse_moe.experts", "blk.%u.ffn_up_exps", EXPERTS, {"w3"}},
     {"model.layers.%u.block_sparse_moe.experts", "blk.%u.ffn_down_exps", EXPERTS, {"w2"}},
+    {"model.layers.%u.mlp.experts", "blk.%u.ffn_gate_exps", EXPERTS, {"gate_proj"}},
+    {"model.layers.%u.mlp.experts", "blk.%u.ffn_up_exps", EXPERTS, {"up_proj"}},
+    {"model.layers.%u.mlp.experts", "blk.%u.ffn_down_exps", EXPERTS, {"down_proj"}},
 };
 
 struct transformers_weights {
@@ -141,7 +177,7 @@ static bool is_computed(const char *name)
 
 static bool is_expert(const struct language_shape *shape, const char *name)
 {
-    return shape->experts && strstr(name, ".block_sparse_moe.experts.") != NULL;
+    return shape->experts && (strstr(name, ".block_sparse_moe.experts.") || strstr(name, ".mlp.experts."));
 }
 
 /* The form with the layer in the place of its %u, and the end behind it. */

@@ -20,6 +20,17 @@ struct decomposition {
     uint32_t code, first, second;
 };
 
+/* Characters from `first` to `last` have that combining class; all others have 0. */
+struct class_run {
+    uint32_t first, last;
+    uint8_t class;
+};
+/* A full compatibility decomposition: `count` characters of compatible_parts. */
+struct compatible {
+    uint32_t code;
+    uint16_t at, count;
+};
+
 #include "sim/language/unicode_tables.inc"
 
 /* Index of the last of `count` ascending keys, `stride` bytes apart, that is not above `code`; `count` when all are. Keys are
@@ -89,4 +100,55 @@ unsigned unicode_decompose(uint32_t code, uint32_t to[UNICODE_DECOMPOSED_MAX])
             to[1] = decompositions[at].second;
         }
     }
+}
+
+unsigned unicode_decompose_compatible(uint32_t code, const uint32_t **to)
+{
+    const size_t at = last_not_above(compatibles, sizeof *compatibles, ARRAY_COUNT(compatibles), code);
+    if (at == ARRAY_COUNT(compatibles) || compatibles[at].code != code)
+        return 0;
+    *to = compatible_parts + compatibles[at].at;
+    return compatibles[at].count;
+}
+
+unsigned unicode_class(uint32_t code)
+{
+    const size_t at = last_not_above(class_runs, sizeof *class_runs, ARRAY_COUNT(class_runs), code);
+    return at < ARRAY_COUNT(class_runs) && code <= class_runs[at].last ? class_runs[at].class : 0;
+}
+
+/* Syllables are composed as they are decomposed: a lead and a vowel, then a tail. */
+static uint32_t compose_hangul(uint32_t first, uint32_t second)
+{
+    enum { BASE = 0xac00, LEADS = 0x1100, VOWELS = 0x1161, TAILS = 0x11a7 };
+    enum { LEAD_COUNT = 19, VOWEL_COUNT = 21, TAIL_COUNT = 28, ALL = LEAD_COUNT * VOWEL_COUNT * TAIL_COUNT };
+    if (first >= LEADS && first < LEADS + LEAD_COUNT && second >= VOWELS && second < VOWELS + VOWEL_COUNT)
+        return BASE + ((first - LEADS) * VOWEL_COUNT + (second - VOWELS)) * TAIL_COUNT;
+    if (first >= BASE && first < BASE + ALL && (first - BASE) % TAIL_COUNT == 0 && second > TAILS && second < TAILS + TAIL_COUNT)
+        return first + second - TAILS;
+    return 0;
+}
+
+uint32_t unicode_compose(uint32_t first, uint32_t second)
+{
+    size_t low = 0, high = ARRAY_COUNT(compositions);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct decomposition *const c = &compositions[middle];
+        if (c->first == first && c->second == second)
+            return c->code;
+        if (c->first < first || (c->first == first && c->second < second))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return compose_hangul(first, second);
+}
+
+/* Blocks of CJK characters, each of which is a word: google-research/bert, tokenization.py, _is_chinese_char. */
+bool unicode_is_chinese(uint32_t code)
+{
+    return (code >= 0x4e00 && code <= 0x9fff) || (code >= 0x3400 && code <= 0x4dbf) || (code >= 0x20000 && code <= 0x2a6df) ||
+           (code >= 0x2a700 && code <= 0x2b73f) || (code >= 0x2b740 && code <= 0x2b81f) || (code >= 0x2b820 && code <= 0x2ceaf) ||
+           (code >= 0xf900 && code <= 0xfaff) || (code >= 0x2f800 && code <= 0x2fa1f);
 }

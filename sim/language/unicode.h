@@ -1,4 +1,5 @@
-/* What tokenizers ask about characters: general categories, white space, lower case, canonical decomposition. Unicode 15.0. */
+/* What tokenizers ask about characters: general categories, white space, lower case, decomposition and composition. Unicode 15.0.
+ */
 #ifndef ORCHARD_SIM_LANGUAGE_UNICODE_H
 #define ORCHARD_SIM_LANGUAGE_UNICODE_H
 
@@ -51,5 +52,13 @@ bool unicode_is_space(uint32_t code);
 uint32_t unicode_lower(uint32_t code);
 /* Full canonical decomposition, without ordering; returns how many characters it has. */
 unsigned unicode_decompose(uint32_t code, uint32_t to[UNICODE_DECOMPOSED_MAX]);
+/* Full compatibility decomposition, of characters that have another one than the canonical; 0 = none. *to is in a table. */
+unsigned unicode_decompose_compatible(uint32_t code, const uint32_t **to);
+/* The class by which combining characters are ordered; 0 = it begins a new order. */
+unsigned unicode_class(uint32_t code);
+/* The character that two compose canonically; 0 = none. */
+uint32_t unicode_compose(uint32_t first, uint32_t second);
+/* Whether BERT counts it among Chinese characters, each of which is a word. */
+bool unicode_is_chinese(uint32_t code);
 
 #endif

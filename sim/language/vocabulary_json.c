@@ -5,47 +5,32 @@
 #include "isa/array_count.h"
 #include "sim/base/json_read.h"
 #include "sim/language/gguf_write.h"
-#include "sim/language/text_split.h"
-#include "sim/language/tokenizer.h"
+#include "sim/language/tokenizer_plan.h"
+#include "sim/language/vocabulary_json_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_MAX = 1 << 22, MERGES_MAX = 1 << 23, STEPS_MAX = 64, TEXT_BYTES_MAX = 1 << 28, DEPTH = 16 };
-
-struct piece {
-    const char *text;
-    size_t length;
-    uint32_t type;
-    float score;
-};
-
-struct vocabulary {
-    struct piece *piece;
-    uint64_t count;
-    bool byte_fallback; /* SentencePiece's BPE in this form; else BPE of bytes */
-    bool add_begin, add_end, add_space;
-    const char *family; /* of how texts are split */
-};
+enum { TOKENS_MAX = 1 << 22, MERGES_MAX = 1 << 23, TEXT_BYTES_MAX = 1 << 28, DEPTH = 16 };
 
 /* ---- tokens ---- */
 
-static void set_piece(struct vocabulary *v, const struct json_node *node, uint64_t id, const char *text, uint32_t type)
+static void set_piece(struct json_vocabulary *v, const struct json_node *node, uint64_t id, const char *text, uint32_t type)
 {
     if (!json_ok(node) || id >= TOKENS_MAX)
         return;
     if (id >= v->count) {
-        struct piece *const grown = realloc(v->piece, (id + 1) * sizeof *grown);
+        struct json_piece *const grown = realloc(v->piece, (id + 1) * sizeof *grown);
         if (!grown) {
             node->reader->ok = orch_no_memory(node->reader->error);
             return;
         }
         v->piece = grown;
         for (uint64_t i = v->count; i <= id; i++)
-            grown[i] = (struct piece){"", 0, TOKEN_UNUSED, 0};
+            grown[i] = (struct json_piece){"", 0, TOKEN_UNUSED, 0, 0};
         v->count = id + 1;
     }
-    v->piece[id] = (struct piece){text, strlen(text), type, 0};
+    v->piece[id] = (struct json_piece){text, strlen(text), type, 0, v->piece[id].score};
 }
 
 static bool is_byte(const char *text)
@@ -53,22 +38,58 @@ static bool is_byte(const char *text)
     return strlen(text) == 6 && strncmp(text, "<0x", 3) == 0 && text[5] == '>';
 }
 
-static void read_tokens(struct vocabulary *v, const struct json_node *top, const struct json_node *model)
+/* Unigram's vocabulary is a list of pieces with their scores. */
+static void read_scored(struct json_vocabulary *v, const struct json_node *vocab)
 {
-    const struct json_node vocab = json_get_object(model, "vocab"), added = json_find_array(top, "added_tokens", 0, TOKENS_MAX);
+    struct json_node item, part;
+    for (struct json_walk walk = {.of = vocab}; json_next(&walk, &item);) {
+        const struct json_node pair = json_get_array(&item, NULL, 2, 2);
+        const char *text = "";
+        double score = 0;
+        for (struct json_walk parts = {.of = &pair}; json_next(&parts, &part);)
+            if (part.index)
+                score = json_get_number(&part, NULL, -1e30, 1e30);
+            else
+                text = json_get_string(&part, NULL);
+        set_piece(v, &item, item.index, text, v->byte_fallback && is_byte(text) ? TOKEN_BYTE : TOKEN_NORMAL);
+        if (json_ok(&item))
+            v->piece[item.index].score = (float)score;
+    }
+}
+
+static void read_named(struct json_vocabulary *v, const struct json_node *vocab)
+{
+    struct json_node item;
+    for (struct json_walk walk = {.of = vocab}; json_next(&walk, &item);)
+        set_piece(v, &item, json_get_integer(&item, NULL, 0, TOKENS_MAX - 1), item.name,
+                  v->byte_fallback && is_byte(item.name) ? TOKEN_BYTE : TOKEN_NORMAL);
+}
+
+static uint32_t flags_of(const struct json_node *added, bool special)
+{
+    return (json_find_boolean(added, "lstrip", false) ? ADDED_LEFT : 0) |
+           (json_find_boolean(added, "rstrip", false) ? ADDED_RIGHT : 0) |
+           (json_find_boolean(added, "single_word", false) ? ADDED_WORD : 0) |
+           (json_find_boolean(added, "normalized", !special) ? ADDED_NORMAL : 0);
+}
+
+static void read_tokens(struct json_vocabulary *v, const struct json_node *top, const struct json_node *model)
+{
+    const struct json_node vocab = v->scored ? json_get_array(model, "vocab", 1, TOKENS_MAX) : json_get_object(model, "vocab");
+    const struct json_node added = json_find_array(top, "added_tokens", 0, TOKENS_MAX);
     struct json_node item;
     /* all at once, as each new number would copy what is there */
     const size_t count = json_count(&vocab);
     v->piece = calloc(count + 1, sizeof *v->piece);
     for (v->count = 0; v->piece && v->count < count; v->count++)
-        v->piece[v->count] = (struct piece){"", 0, TOKEN_UNUSED, 0};
-    for (struct json_walk walk = {.of = &vocab}; json_next(&walk, &item);)
-        set_piece(v, &item, json_get_integer(&item, NULL, 0, TOKENS_MAX - 1), item.name,
-                  v->byte_fallback && is_byte(item.name) ? TOKEN_BYTE : TOKEN_NORMAL);
+        v->piece[v->count] = (struct json_piece){"", 0, TOKEN_UNUSED, 0, 0};
+    v->scored ? read_scored(v, &vocab) : read_named(v, &vocab);
     for (struct json_walk walk = {.of = &added}; json_next(&walk, &item);) {
         const uint64_t id = json_get_integer(&item, "id", 0, TOKENS_MAX - 1);
-        set_piece(v, &item, id, json_get_string(&item, "content"),
-                  json_find_boolean(&item, "special", false) ? TOKEN_CONTROL : TOKEN_USER);
+        const bool special = json_find_boolean(&item, "special", false);
+        set_piece(v, &item, id, json_get_string(&item, "content"), special ? TOKEN_CONTROL : TOKEN_USER);
+        if (json_ok(&item))
+            v->piece[id].flags = flags_of(&item, special);
     }
 }
 
@@ -133,7 +154,7 @@ static void write_merges(struct gguf_writer *w, const struct json_node *merges)
 /* SentencePiece joins by scores. All ways to part a piece stand in the list together, one piece after another by its score, so
  * that the place of the first is as good as the score (tokenizers, bindings/python/scripts/convert.py). Pieces that no merge
  * makes come last. */
-static bool score_pieces(struct vocabulary *v, const struct json_node *model, const struct json_node *merges)
+static bool score_pieces(struct json_vocabulary *v, const struct json_node *model, const struct json_node *merges)
 {
     json_object *const vocab = json_peek(model->value, "vocab", json_type_object);
     struct json_node merge;
@@ -152,140 +173,15 @@ static bool score_pieces(struct vocabulary *v, const struct json_node *model, co
         json_object *const id = json_peek(vocab, whole, json_type_int);
         if (!id)
             return json_wrong(&merge, NULL, "\"%.80s\" is no token", whole);
-        struct piece *const p = &v->piece[json_object_get_int64(id)];
+        struct json_piece *const p = &v->piece[json_object_get_int64(id)];
         p->score = p->score == -1e9f ? -(float)walk.index : p->score;
     }
     return json_ok(merges);
 }
 
-/* ---- how a text is prepared ---- */
-
-/* Steps of a normalizer, pre_tokenizer or post_processor: itself, or what a Sequence lists under `list`. */
-struct steps {
-    struct json_node step[STEPS_MAX], list;
-    size_t count;
-};
-
-/* `sequence` and `of` must outlive the steps. */
-static void list_steps(const struct json_node *of, const char *list, struct steps *steps)
-{
-    struct json_node item;
-    steps->count = 0;
-    if (!of->value)
-        return;
-    if (strcmp(json_get_string(of, "type"), "Sequence") != 0) {
-        steps->step[steps->count++] = *of;
-        return;
-    }
-    steps->list = json_get_array(of, list, 0, STEPS_MAX);
-    for (struct json_walk walk = {.of = &steps->list}; json_next(&walk, &item);)
-        steps->step[steps->count++] = item;
-}
-
-static bool is_step(const struct json_node *step, const char *type)
-{
-    return strcmp(json_get_string(step, "type"), type) == 0;
-}
-
-/* The expression that a step splits by; NULL = it does not, or not by an expression. */
-static const char *expression_of(const struct json_node *step)
-{
-    if (is_step(step, "Split")) {
-        const struct json_node pattern = json_get_object(step, "pattern");
-        return json_has(&pattern, "Regex") ? json_get_string(&pattern, "Regex") : NULL;
-    }
-    if (is_step(step, "Digits"))
-        return json_find_boolean(step, "individual_digits", false) ? "\\p{N}" : "\\p{N}+";
-    const struct split_family *const gpt2 = split_family_named("gpt-2");
-    return is_step(step, "ByteLevel") && json_find_boolean(step, "use_regex", true) ? gpt2->expression[0] : NULL;
-}
-
-static bool same_expressions(const struct split_family *f, const char *const *expression, size_t count)
-{
-    size_t i = 0;
-    while (i < count && i < SPLIT_EXPRESSIONS_MAX && f->expression[i] && strcmp(f->expression[i], expression[i]) == 0)
-        i++;
-    return i == count && (i == SPLIT_EXPRESSIONS_MAX || !f->expression[i]);
-}
-
-/* The family that splits by the same expressions and takes whole words or not, by the first of its names. */
-static void find_family(struct vocabulary *v, const struct json_node *top, const struct json_node *model)
-{
-    const struct json_node pre = json_find_object(top, "pre_tokenizer");
-    const bool whole = json_find_boolean(model, "ignore_merges", false);
-    const char *expression[STEPS_MAX];
-    const struct split_family *f;
-    struct steps steps;
-    size_t count = 0;
-    list_steps(&pre, "pretokenizers", &steps);
-    for (size_t i = 0; i < steps.count; i++)
-        if ((expression[count] = expression_of(&steps.step[i])))
-            count++;
-    for (size_t i = 0; !v->family && (f = split_family_at(i)); i++)
-        if (f->whole_words == whole && same_expressions(f, expression, count))
-            v->family = f->names;
-    for (size_t i = 0; !v->family && (f = split_family_at(i)); i++)
-        if (same_expressions(f, expression, count))
-            v->family = f->names;
-    if (v->family || !json_ok(top))
-        return;
-    json_wrong(top, "pre_tokenizer", "how it splits texts is not known (%zu expressions, the first %.120s)", count,
-               count ? expression[0] : "none");
-    top->reader->error->exit_code = ORCH_UNMODELLED;
-}
-
-/* Whether words begin with a space that was not there: Prepend, or Metaspace as it usually is. */
-static void find_space(struct vocabulary *v, const struct json_node *top)
-{
-    const struct json_node normal = json_find_object(top, "normalizer"), pre = json_find_object(top, "pre_tokenizer");
-    struct steps steps;
-    list_steps(&normal, "normalizers", &steps);
-    for (size_t i = 0; i < steps.count; i++)
-        v->add_space = v->add_space || is_step(&steps.step[i], "Prepend");
-    list_steps(&pre, "pretokenizers", &steps);
-    for (size_t i = 0; i < steps.count; i++)
-        if (is_step(&steps.step[i], "Metaspace"))
-            v->add_space = v->add_space || (json_find_boolean(&steps.step[i], "add_prefix_space", true) &&
-                                            strcmp(json_find_string(&steps.step[i], "prepend_scheme", "always"), "never") != 0);
-}
-
-/* What TemplateProcessing puts around a single text. */
-static void find_frame(struct vocabulary *v, const struct json_node *top)
-{
-    const struct json_node post = json_find_object(top, "post_processor");
-    struct json_node item;
-    struct steps steps;
-    list_steps(&post, "processors", &steps);
-    for (size_t i = 0; i < steps.count; i++) {
-        if (!is_step(&steps.step[i], "TemplateProcessing"))
-            continue;
-        const struct json_node single = json_get_array(&steps.step[i], "single", 0, STEPS_MAX);
-        bool text = false;
-        for (struct json_walk walk = {.of = &single}; json_next(&walk, &item);) {
-            text = text || json_has(&item, "Sequence");
-            v->add_begin = v->add_begin || (!text && json_has(&item, "SpecialToken"));
-            v->add_end = v->add_end || (text && json_has(&item, "SpecialToken"));
-        }
-    }
-}
-
-static bool has_byte_level(const struct json_node *top)
-{
-    const struct json_node decoder = json_find_object(top, "decoder"), pre = json_find_object(top, "pre_tokenizer");
-    struct steps steps;
-    bool found = false;
-    list_steps(&decoder, "decoders", &steps);
-    for (size_t i = 0; i < steps.count; i++)
-        found = found || is_step(&steps.step[i], "ByteLevel");
-    list_steps(&pre, "pretokenizers", &steps);
-    for (size_t i = 0; i < steps.count; i++)
-        found = found || is_step(&steps.step[i], "ByteLevel");
-    return found;
-}
-
 /* ---- the whole ---- */
 
-static void write_pieces(struct gguf_writer *w, const struct vocabulary *v)
+static void write_pieces(struct gguf_writer *w, const struct json_vocabulary *v)
 {
     gguf_write_array(w, "tokenizer.ggml.tokens", GGUF_STRING, v->count);
     for (uint64_t i = 0; i < v->count; i++)
@@ -293,57 +189,87 @@ static void write_pieces(struct gguf_writer *w, const struct vocabulary *v)
     gguf_write_array(w, "tokenizer.ggml.token_type", GGUF_U32, v->count);
     for (uint64_t i = 0; i < v->count; i++)
         gguf_put_u32(w, v->piece[i].type);
-    if (!v->byte_fallback)
+    if (!v->scored && (v->model || !v->byte_fallback))
         return;
     gguf_write_array(w, "tokenizer.ggml.scores", GGUF_F32, v->count);
     for (uint64_t i = 0; i < v->count; i++)
         gguf_put_f32(w, v->piece[i].score);
 }
 
-static void write_meanings(struct gguf_writer *w, const struct vocabulary *v, const struct json_node *model,
+/* Of a Unigram the number of its unknown token, of the others its name. */
+static uint32_t unknown_of(const struct json_vocabulary *v, const struct json_node *model)
+{
+    if (v->scored)
+        return (uint32_t)json_find_integer(model, "unk_id", 0, v->count ? v->count - 1 : 0, TOKEN_NONE);
+    const char *const unknown = json_find_string(model, "unk_token", "");
+    json_object *const vocab = json_peek(model->value, "vocab", json_type_object);
+    json_object *const id = *unknown ? json_peek(vocab, unknown, json_type_int) : NULL;
+    return id ? (uint32_t)json_object_get_int64(id) : TOKEN_NONE;
+}
+
+static void write_meanings(struct gguf_writer *w, const struct json_vocabulary *v, const struct json_node *model,
                            const struct vocabulary_ends *ends)
 {
-    const char *const unknown = json_find_string(model, "unk_token", "");
-    json_object *const vocab = json_peek(model->value, "vocab", json_type_object), *const id = *unknown
-                                                                                                   ? json_peek(vocab, unknown,
-                                                                                                               json_type_int)
-                                                                                                   : NULL;
     gguf_write_u32(w, "tokenizer.ggml.bos_token_id", ends->begin);
     gguf_write_u32(w, "tokenizer.ggml.eos_token_id", ends->end);
     gguf_write_u32(w, "tokenizer.ggml.eot_token_id", ends->end_of_turn);
-    gguf_write_u32(w, "tokenizer.ggml.unknown_token_id", id ? (uint32_t)json_object_get_int64(id) : TOKEN_NONE);
+    gguf_write_u32(w, "tokenizer.ggml.unknown_token_id", unknown_of(v, model));
     gguf_write_bool(w, "tokenizer.ggml.add_bos_token", v->add_begin);
     gguf_write_bool(w, "tokenizer.ggml.add_eos_token", v->add_end);
     gguf_write_bool(w, "tokenizer.ggml.add_space_prefix", v->add_space);
 }
 
+static void write_text(struct gguf_writer *w, const char *key, const char *text)
+{
+    gguf_write_string(w, key, text, strlen(text));
+}
+
+/* What only a tokenizer.json says. */
+static void write_plan(struct gguf_writer *w, const struct json_vocabulary *v, const struct json_node *top,
+                       const struct json_node *model)
+{
+    const bool pieces = strcmp(v->model, "word_piece") == 0;
+    write_text(w, "orchard.tokenizer.model", v->model);
+    write_text(w, "orchard.tokenizer.prefix", json_find_string(model, "continuing_subword_prefix", pieces ? "##" : ""));
+    write_text(w, "orchard.tokenizer.suffix", json_find_string(model, "end_of_word_suffix", ""));
+    gguf_write_u32(w, "orchard.tokenizer.word_max",
+                   pieces ? (uint32_t)json_find_integer(model, "max_input_chars_per_word", 0, INT32_MAX, 100) : UINT32_MAX);
+    gguf_write_bool(w, "orchard.tokenizer.fuse_unknown", json_find_boolean(model, "fuse_unk", false));
+    gguf_write_bool(w, "orchard.tokenizer.byte_fallback", v->byte_fallback);
+    gguf_write_bool(w, "orchard.tokenizer.whole_words", json_find_boolean(model, "ignore_merges", false));
+    gguf_write_array(w, "orchard.tokenizer.added", GGUF_U32, v->count);
+    for (uint64_t i = 0; i < v->count; i++)
+        gguf_put_u32(w, v->piece[i].flags);
+    vocabulary_write_steps(w, top);
+}
+
 static void write_vocabulary(struct gguf_writer *w, const struct json_node *top, const struct vocabulary_ends *ends)
 {
     const struct json_node model = json_get_object(top, "model");
-    const struct json_node merges = json_get_array(&model, "merges", 0, MERGES_MAX);
-    struct vocabulary v = {.byte_fallback = json_find_boolean(&model, "byte_fallback", false)};
-    const char *const type = json_find_string(&model, "type", "BPE");
-    if (json_ok(top) && (strcmp(type, "BPE") != 0 || (!v.byte_fallback && !has_byte_level(top)))) {
-        json_wrong(&model, "type", "\"%.40s\"%s is not read; BPE of bytes, or with byte_fallback, is", type,
-                   strcmp(type, "BPE") == 0 ? " of characters" : "");
-        top->reader->error->exit_code = ORCH_UNMODELLED;
-    }
+    struct json_vocabulary v = {0};
+    vocabulary_choose_form(&v, top, &model);
+    const bool pairs = !v.model || strcmp(v.model, "bpe") == 0;
+    const struct json_node merges =
+        pairs ? json_get_array(&model, "merges", 0, MERGES_MAX) : json_find_array(&model, "merges", 0, MERGES_MAX);
     if (json_ok(top))
         read_tokens(&v, top, &model);
-    if (json_ok(top) && v.byte_fallback)
+    if (json_ok(top) && v.byte_fallback && !v.model)
         score_pieces(&v, &model, &merges);
-    find_frame(&v, top);
-    v.byte_fallback ? find_space(&v, top) : find_family(&v, top, &model);
+    vocabulary_find_frame(&v, top);
+    if (v.byte_fallback && !v.model)
+        vocabulary_find_space(&v, top);
+    v.add_space = v.add_space || v.model;
     if (json_ok(top)) {
-        const char *const name = v.byte_fallback ? "llama" : "gpt2";
-        gguf_write_string(w, "tokenizer.ggml.model", name, strlen(name));
+        write_text(w, "tokenizer.ggml.model", v.model ? "steps" : v.byte_fallback ? "llama" : "gpt2");
         write_pieces(w, &v);
         write_meanings(w, &v, &model, ends);
     }
-    if (json_ok(top) && !v.byte_fallback) {
+    if (json_ok(top) && v.family)
         gguf_write_string(w, "tokenizer.ggml.pre", v.family, strcspn(v.family, " "));
+    if (json_ok(top) && pairs && (v.family || v.model))
         write_merges(w, &merges);
-    }
+    if (json_ok(top) && v.model)
+        write_plan(w, &v, top, &model);
     free(v.piece);
 }
 

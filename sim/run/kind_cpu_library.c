@@ -213,7 +213,7 @@ static bool prepare(void *context, unsigned number, struct program *program, str
     const struct run_request *const q = p->run->request;
     struct cpu_library *const l = p->run->work;
     (void)number;
-    l->blank = p->steers;
+    l->blank = p->steers || q->operands; /* what is given lies over what would be generated */
     return cpu_library_place(l, program, q->seed, p->own, error) &&
            (!q->operands || give(l, q->operands, p->own, program_space(program), error)) &&
            (p->steers || cpu_library_load(l, program, p->own, error));

@@ -227,7 +227,7 @@ static bool run_network_step(const struct run *run, struct decoding *w, const ui
     struct run_measure m = {0};
     struct run_result r;
     run_result_init(&r);
-    const struct run_network_arrays arrays = {input, output};
+    const struct run_network_arrays arrays = {input, output, w->model};
     q.language = NULL;
     q.program_output = NULL;
     q.inner = true;

@@ -164,6 +164,11 @@ const struct block_format *language_format(const struct run *run, struct orch_er
     return format;
 }
 
+const struct block_format *language_stored(const struct run *run, const struct block_format *format)
+{
+    return run->kind->part == PART_ANE ? block_format_named("f16") : format;
+}
+
 static uint64_t hash(const struct run *run)
 {
     const struct language_work *const w = run->work;
@@ -228,13 +233,29 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
     return (language_is_timing(run) ? language_time : w->batch ? language_batch_generate : language_generate)(run, m, r, error);
 }
 
+/* Where only shapes are known: what another type than was asked for changes. */
+static bool tell_stored(const struct run *run, struct run_assumptions *list)
+{
+    struct orch_error unused = {0};
+    char text[200];
+    const struct block_format *const format = language_format(run, &unused);
+    if (!format || language_stored(run, format) == format)
+        return true;
+    snprintf(text, sizeof text,
+             "weights in %s are rounded to f16 for the Neural Engine, which takes their room and traffic; none changes by more "
+             "than %.2g of itself",
+             format->name, 0x1p-11);
+    return run_assumption_add(list, "f16", "inferred", text);
+}
+
 static bool tell(const struct run *run, const struct language_work *w, struct run_result *r)
 {
     struct run_assumptions *const list = &r->assumptions;
     const char *const caches = run->request->cold ? "each kernel starts with empty caches"
                                                   : "each kernel finds the caches as a run of it before has left them";
     if (language_is_timing(run))
-        return run_assumption_add(list, "interval", "inferred",
+        return tell_stored(run, list) &&
+               run_assumption_add(list, "interval", "inferred",
                                   "intervals of all kernels are taken to go up and down together") &&
                (run->kind->part != PART_GPU ||
                 run_assumption_add(
@@ -243,9 +264,7 @@ static bool tell(const struct run *run, const struct language_work *w, struct ru
     char layers[80];
     language_shards_write(&w->shards, layers, sizeof layers);
     return (!w->shards.count || run_assumption_add(list, "layers", "inferred", layers)) &&
-           (run->kind->part != PART_ANE || strcmp(decoder_ends(w->model.weights).head.tensor->format->name, "bf16") != 0 ||
-            run_assumption_add(list, "bf16", "inferred",
-                               "the Neural Engine has no bf16: weights are rounded to f16 when its programs are made")) &&
+           language_halves_tell(&w->halves, list) &&
            run_assumption_add(list, "prompt", "inferred", "tokens of the prompt go through together, up to 512 at a time") &&
            (!language_hears(w) ||
             run_assumption_add(list, "sound", "inferred", "the spectrogram is in memory: making it takes no time")) &&

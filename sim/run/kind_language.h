@@ -29,7 +29,8 @@ struct language_work {
     double lost_seconds;                 /* of kernels on several units, which share memory */
     unsigned cached;                     /* tokens of the prompt that a file had */
     uint64_t weight_bytes, cache_bytes;
-    struct power_profile profile; /* of a pass over the prompt and all steps */
+    struct language_halves halves; /* weights that the Neural Engine has in another type than the file */
+    struct power_profile profile;  /* of a pass over the prompt and all steps */
     bool has_profile;
 };
 
@@ -61,6 +62,11 @@ bool language_time(struct run *run, struct run_measure *m, struct run_result *re
 /* Units for the layers where several have them and none was given. */
 bool language_choose_layers(struct run *run, struct orch_error *error);
 bool language_fits(const struct run *run, struct orch_error *error);
+
+/* What the unit has of it: the Neural Engine's products have f16 alone. */
+const struct block_format *language_stored(const struct run *run, const struct block_format *format);
+/* language_halve.c: says what rounding weights to f16 changed, where any were. False = out of memory. */
+bool language_halves_tell(const struct language_halves *halves, struct run_assumptions *list);
 
 /* language_room.c: how the caches of so many sequences lie in memory. False with what does not fit. */
 bool language_room_of(const struct run *run, unsigned lanes, struct language_room *room, struct orch_error *error);

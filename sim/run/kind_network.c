@@ -63,6 +63,12 @@ static struct net_model *import(const struct run_request *q, struct orch_error *
     const struct net_zoo_options options = {.dims = q->dims, .dim_count = q->dim_count, .contents = values, .seed = q->seed};
     if (run_network_is_product(q))
         return run_network_product(q->workload, error);
+    if (q->arrays && q->arrays->model) {
+        struct net_model *const copy = net_model_copy(q->arrays->model);
+        if (!copy)
+            orch_no_memory(error);
+        return copy;
+    }
     return zoo ? net_zoo_build(zoo, &options, NULL, error) : net_import(q->workload, error);
 }
 

@@ -238,17 +238,17 @@ bool language_hand_over(struct language_stepper *s, enum orch_part to)
 bool language_look_up(struct language_stepper *s, const char *title, const struct decoder_matrix *table, const uint32_t *row,
                       unsigned rows, const struct language_buffer *to)
 {
-    const uint64_t bytes = decoder_matrix_row_bytes(table);
+    const bool halved = language_is_halved(s, table);
+    const uint64_t bytes = halved ? sizeof(uint16_t) * table->columns : decoder_matrix_row_bytes(table);
     const struct language_buffer data = language_part(&s->table, 0, rows * bytes),
                                  index = language_part(&s->index, 0, sizeof(uint32_t) * rows),
                                  out = language_values(s, to, (uint64_t)rows * table->columns);
-    const bool halved = language_is_halved(s, table);
     for (unsigned i = 0; i < rows; i++) {
         uint8_t *const at = (uint8_t *)data.host + i * bytes;
         if (!halved)
             memcpy(at, decoder_matrix_data(table) + row[i] * bytes, bytes);
-        else if (!language_halve_row(table, row[i], (void *)at))
-            return orch_no_memory(s->error);
+        else if (!language_halve_row(s, table, row[i], (void *)at))
+            return false;
     }
     const struct language_call call = {.title = title,
                                        .precision = halved ? "f16" : table->tensor->format->name,

@@ -1,4 +1,5 @@
 /* Where weights, cache and values of a language model lie in the memory of its units. */
+#include "sim/language/rotation.h"
 #include "sim/run/language_step_internal.h"
 #include "units/ane/ane_numeric.h"
 
@@ -79,52 +80,36 @@ bool language_format_widens(const char *format)
     return is_one_of(format, names, sizeof names / sizeof *names);
 }
 
-bool language_is_halved(const struct language_stepper *s, const struct decoder_matrix *matrix)
-{
-    return s->turned && strcmp(matrix->tensor->format->name, "bf16") == 0;
-}
-
-bool language_halve_row(const struct decoder_matrix *matrix, uint64_t row, uint16_t *to)
-{
-    float *const value = malloc(matrix->columns * sizeof *value);
-    if (value)
-        weight_row(matrix->tensor, matrix->first_row + row, value);
-    for (unsigned c = 0; value && c < matrix->columns; c++)
-        to[c] = ane_float_to_half(value[c]);
-    free(value);
-    return value != NULL;
-}
-
 /* Rows become columns when a program for the Neural Engine is made. `first` is the row that begins an expert. */
-static bool turn(const struct language_stepper *s, const struct decoder_matrix *m, uint64_t first, uint64_t rows, uint16_t *to)
+static bool turn(struct language_stepper *s, const struct decoder_matrix *m, uint64_t first, uint64_t rows, uint16_t *to)
 {
     uint16_t *const halves = malloc(m->columns * sizeof *halves);
-    bool ok = halves != NULL;
+    bool ok = halves || orch_no_memory(s->error);
     for (uint64_t r = 0; ok && r < rows; r++) {
         if (language_is_halved(s, m))
-            ok = language_halve_row(m, first + r, halves);
+            ok = language_halve_row(s, m, first + r, halves);
         else
             memcpy(halves, decoder_matrix_data(m) + (first + r) * decoder_matrix_row_bytes(m), m->columns * sizeof *halves);
         for (unsigned c = 0; ok && c < m->columns; c++)
             to[c * rows + r] = halves[c];
     }
     free(halves);
-    return ok || orch_no_memory(s->error);
+    return ok;
 }
 
 /* `experts` matrices stand one behind another. */
 static bool place_matrix(struct language_stepper *s, const struct decoder_matrix *m, unsigned experts, struct placed_matrix *to)
 {
-    const uint64_t bytes = m->tensor ? m->rows * decoder_matrix_row_bytes(m) : 0;
     if (!m->tensor)
         return true;
+    const uint64_t bytes =
+        language_is_halved(s, m) ? sizeof(uint16_t) * m->rows * m->columns : m->rows * decoder_matrix_row_bytes(m);
     *to = (struct placed_matrix){
         .format = language_is_halved(s, m) ? "f16" : m->tensor->format->name, .rows = m->rows / experts, .columns = m->columns};
     if (!has_products(s, to->format))
-        return orch_fail(s->error, ORCH_UNMODELLED, "%s: tensor '%s' is in %s; products of the %s", s->model->name,
-                         m->tensor->name, to->format,
-                         s->turned ? "Neural Engine have f16 weights, which are made of bf16, too"
-                                   : "units have f32, f16, bf16, q4_0, q8_0, q4_k and q6_k");
+        return orch_fail(s->error, ORCH_UNMODELLED,
+                         "%s: tensor '%s' is in %s; products of the units have f32, f16, bf16, q4_0, q8_0, q4_k and q6_k",
+                         s->model->name, m->tensor->name, to->format);
     s->weight_bytes += bytes;
     if (language_format_widens(to->format) && to->rows * to->columns > s->widened_values)
         s->widened_values = to->rows * to->columns;
@@ -173,26 +158,27 @@ static bool place_layer(struct language_stepper *s, unsigned number)
 
 /* ---- an encoder ---- */
 
-static void put_weight(const struct language_stepper *s, const struct placed_matrix *m, uint64_t row, uint64_t column,
-                       float value)
+static bool put_weight(struct language_stepper *s, const struct decoder_matrix *from, const struct placed_matrix *m, uint64_t row,
+                       uint64_t column, float value)
 {
     const uint64_t at = s->turned ? column * m->rows + row : row * m->columns + column;
+    if (language_is_halved(s, from))
+        return language_halve(s, from, row, value, (uint16_t *)m->data.host + at);
     if (strcmp(m->format, "f16") == 0)
         ((uint16_t *)m->data.host)[at] = ane_float_to_half(value);
     else
         ((float *)m->data.host)[at] = value;
+    return true;
 }
 
-/* Values of a filter are laid tap by tap, as frames lie side by side; other formats than f16 become f32. */
+/* Values of a filter are laid tap by tap, as frames lie side by side; other formats than f16 become f32, or f16 for the
+ * Neural Engine. */
 static bool place_filters(struct language_stepper *s, const struct decoder_matrix *m, struct placed_matrix *to)
 {
     const unsigned taps = m->columns, width = s->shape->width, channels = (unsigned)(m->rows / width);
-    const bool halves = strcmp(m->tensor->format->name, "f16") == 0;
+    const bool halves = s->turned || strcmp(m->tensor->format->name, "f16") == 0;
     float value[WEIGHT_DIMS_MAX];
     *to = (struct placed_matrix){.format = halves ? "f16" : "f32", .rows = width, .columns = taps * channels};
-    if (!has_products(s, to->format))
-        return orch_fail(s->error, ORCH_UNMODELLED, "%s: tensor '%s' is in %s; products of the Neural Engine have f16 weights",
-                         s->model->name, m->tensor->name, m->tensor->format->name);
     s->weight_bytes += m->tensor->bytes;
     if (halves && to->rows * to->columns > s->widened_values)
         s->widened_values = to->rows * to->columns;
@@ -201,7 +187,8 @@ static bool place_filters(struct language_stepper *s, const struct decoder_matri
     for (uint64_t row = 0; row < m->rows; row++) {
         weight_row(m->tensor, row, value);
         for (unsigned tap = 0; tap < taps; tap++)
-            put_weight(s, to, row / channels, tap * channels + row % channels, value[tap]);
+            if (!put_weight(s, m, to, row / channels, tap * channels + row % channels, value[tap]))
+                return false;
     }
     return true;
 }
@@ -252,20 +239,41 @@ static bool place_encoder(struct language_stepper *s)
 
 /* ---- values ---- */
 
+/* Cosines and sines that are multiplied by a number multiply scores by its square, which queries take here. */
+static bool place_attention(struct language_stepper *s)
+{
+    const double attention = rotation_attention(s->shape);
+    const float squared = (float)(attention * attention);
+    if (attention == 1)
+        return true;
+    if (s->shape->rope_size != s->shape->head_size)
+        return orch_fail(s->error, ORCH_UNMODELLED,
+                         "%s: rotations of %u of %u values of a head that scale these by %g are not computed on units",
+                         s->model->name, s->shape->rope_size, s->shape->head_size, attention);
+    const uint16_t half = ane_float_to_half(squared);
+    return place(s, &squared, sizeof squared, &s->attention[0]) && place(s, &half, sizeof half, &s->attention[1]);
+}
+
 /* Speeds of the pairs of a head, as multiples of what the base alone gives. */
 static bool place_speeds(struct language_stepper *s)
 {
     const struct language_shape *const p = s->shape;
     const unsigned pairs = p->rope == SHAPE_ROPE_NONE ? 0 : p->rope_size / 2;
-    const double *const speed = decoder_speeds(s->model->weights);
-    if (!pairs || !place(s, NULL, sizeof(float) * pairs, &s->speeds))
+    double *const speed = calloc(pairs + 1, sizeof *speed);
+    if (!speed)
+        return orch_no_memory(s->error);
+    decoder_speeds(s->model->weights, s->context, speed);
+    if (!pairs || !place(s, NULL, sizeof(float) * pairs, &s->speeds)) {
+        free(speed);
         return !pairs;
+    }
     for (unsigned i = 0; i < pairs; i++) {
         const double scale = speed[i] / pow(p->rope_base, -2.0 * i / p->rope_size);
         s->scaled |= fabs(scale - 1) > 1e-12;
         ((float *)s->speeds.host)[i] = (float)scale;
     }
-    return true;
+    free(speed);
+    return place_attention(s);
 }
 
 /* Tokens of a pass of the decoder or of the encoder. */

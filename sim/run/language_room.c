@@ -95,6 +95,7 @@ void language_room_tell(struct language_work *w, const struct language_stepper *
     const struct language_pages *const pages = language_stepper_pages(stepper);
     w->weight_bytes = language_stepper_weight_bytes(stepper);
     w->cache_bytes = language_stepper_cache_bytes(stepper);
+    w->halves = *language_stepper_halves(stepper);
     if (pages)
         w->pages = language_pages_use(pages);
 }

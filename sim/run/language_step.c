@@ -75,6 +75,15 @@ static bool keep_keys(struct language_stepper *s, const struct placed_layer *l, 
            (at_once || language_keep(s, "cache_k", &s->turned_key, &l->keys));
 }
 
+static bool rotate_queries(struct language_stepper *s, const struct language_buffer *query, const struct language_buffer *turned)
+{
+    const struct language_shape *const p = s->shape;
+    const uint64_t values = (uint64_t)s->count * p->heads * p->head_size;
+    return language_rotate(s, "rope_q", p->heads, query, turned) &&
+           (!s->attention[0].bytes ||
+            language_combine(s, "rope_scale", "mul", values, 1, turned, &s->attention[s->turned], turned));
+}
+
 /* `s->count` tokens of one sequence from `t` on: keys and values go where its sequence's are, or (`looks`) queries over them. */
 static bool attend_lane(struct language_stepper *s, const struct placed_layer *l, unsigned t, bool looks)
 {
@@ -92,8 +101,8 @@ static bool attend_lane(struct language_stepper *s, const struct placed_layer *l
     const struct language_buffer attended = language_part(&s->attended, wide * t, wide * count);
     if (looks)
         return language_look_back(s, l, turns ? &turned : &query, &attended);
-    return language_keep(s, "cache_v", &found, &l->values) &&
-           (!turns || language_rotate(s, "rope_q", p->heads, &query, &turned)) && keep_keys(s, l, &made);
+    return language_keep(s, "cache_v", &found, &l->values) && (!turns || rotate_queries(s, &query, &turned)) &&
+           keep_keys(s, l, &made);
 }
 
 /* Sequences have positions and caches of their own. What heads see is written where values were, so all of these go first. */
@@ -129,8 +138,8 @@ static bool attend(struct language_stepper *s, const struct placed_layer *l)
         return false;
     if (s->side)
         return attend_lanes(s, l) && language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
-    return (!turns || language_rotate(s, "rope_q", p->heads, &s->query, &s->turned_query)) &&
-           (!(turns || apart) || keep_keys(s, l, &s->key)) && (!apart || language_keep(s, "cache_v", found, &l->values)) &&
+    return (!turns || rotate_queries(s, &s->query, &s->turned_query)) && (!(turns || apart) || keep_keys(s, l, &s->key)) &&
+           (!apart || language_keep(s, "cache_v", found, &l->values)) &&
            language_look_back(s, l, turns ? &s->turned_query : &s->query, &s->attended) &&
            language_multiply(s, "attn_output", &l->output, 0, s->count, &s->attended, &s->mixed);
 }

@@ -73,6 +73,13 @@ unsigned language_stepper_most(const struct language_stepper *stepper);
 unsigned language_stepper_position(const struct language_stepper *stepper);
 void language_stepper_rewind(struct language_stepper *stepper, unsigned position);
 /* Bytes of all weights, and of the cache. */
+/* Weights that were rounded to f16. */
+struct language_halves {
+    char formats[64];          /* of the file: "q8_0, f32" */
+    double relative, absolute; /* the largest changes; relative: of those that are normal numbers in f16 */
+    uint64_t values, small;    /* small: not zero, and no normal numbers in f16 */
+};
+const struct language_halves *language_stepper_halves(const struct language_stepper *stepper);
 uint64_t language_stepper_weight_bytes(const struct language_stepper *stepper);
 uint64_t language_stepper_cache_bytes(const struct language_stepper *stepper);
 /* Pages of the caches; NULL = there are none. */

@@ -53,6 +53,7 @@ struct language_stepper {
     /* Of as many tokens as a pass may have. */
     struct language_buffer stream, normed, query, turned_query, key, turned_key, attended, mixed, gate, up, table, row;
     struct language_buffer logits, index, widened, scale, speeds;
+    struct language_buffer attention[2]; /* what scores are multiplied by, in f32 and f16; bytes 0 = nothing */
     struct language_buffer router, chosen, weights, weighed; /* of experts */
     /* Of an encoder. */
     unsigned encoded;             /* tokens that it makes of a text or sound, at most; 0 = there is none */
@@ -67,6 +68,7 @@ struct language_stepper {
     unsigned answers;                                                   /* tokens whose logits there is room for */
     float *shown;                                                       /* logits as float32 where values are not */
     uint64_t weight_bytes, cache_bytes;
+    struct language_halves halves;
     struct language_sum *sum; /* of the pass in work, as is the next */
     struct orch_error *error;
 };
@@ -81,10 +83,14 @@ enum orch_part language_layer_part(const struct language_stepper *s, unsigned la
 bool language_check_tokens(const struct language_stepper *s, const uint32_t *token, size_t count);
 /* Whether kernels widen the format to f32, or multiply by it. */
 bool language_format_widens(const char *format);
-/* Whether a matrix is rounded to f16 before the unit sees it: bf16, of which the Neural Engine has none. */
+/* ---- language_halve.c ---- */
+
+/* Whether a matrix is rounded to f16 before the unit sees it: all but f16, which the Neural Engine's products have alone. */
 bool language_is_halved(const struct language_stepper *s, const struct decoder_matrix *matrix);
-/* A row of such a matrix. False = memory is out. */
-bool language_halve_row(const struct decoder_matrix *matrix, uint64_t row, uint16_t *to);
+/* A value of such a matrix. False = it is beyond f16. */
+bool language_halve(struct language_stepper *s, const struct decoder_matrix *matrix, uint64_t row, float value, uint16_t *to);
+/* A row of it. False = a value is beyond f16, or memory is out. */
+bool language_halve_row(struct language_stepper *s, const struct decoder_matrix *matrix, uint64_t row, uint16_t *to);
 
 /* ---- language_kernel.c: kernels on the values of a pass; titles name them in the placement ---- */
 

@@ -51,7 +51,7 @@ static double cached_tokens(const struct language_work *w)
 static double need_of(const struct run *run, const struct block_format *format)
 {
     const struct language_work *const w = run->work;
-    return (double)shape_bytes(&w->model.shape, format) + cache_bytes(run, format) * cached_tokens(w);
+    return (double)shape_bytes(&w->model.shape, language_stored(run, format)) + cache_bytes(run, format) * cached_tokens(w);
 }
 
 bool language_fits(const struct run *run, struct orch_error *error)
@@ -164,15 +164,13 @@ static bool add_embedding(const struct timed *t, const struct kernel_call *c, do
     return add(t, c->what, t->as_ggml && tokens == 1 ? PART_GPU : PART_CPU, c->precision, false, workload, times, sum);
 }
 
-/* The Neural Engine has one product for any number of tokens, whose weights are part of its program. */
+/* The Neural Engine has one product for any number of tokens, whose weights are part of its program, in f16 whatever the file
+ * has. */
 static bool add_turned(const struct timed *t, const struct kernel_call *c, double times, struct language_sum *sum)
 {
     unsigned long long rows;
     unsigned tokens = 1, columns;
     char workload[96];
-    if (strcmp(c->precision, "f16") != 0)
-        return orch_fail(t->error, ORCH_UNMODELLED, "%s in %s: products of the Neural Engine have f16 weights", c->what,
-                         c->precision);
     if (sscanf(c->kernel, "gemm:%ux%llux%u", &tokens, &rows, &columns) != 3 &&
         sscanf(c->kernel, "gemv:%llux%u", &rows, &columns) != 2)
         return orch_fail(t->error, ORCH_INTERNAL, "%s: no product", c->kernel);
@@ -382,10 +380,12 @@ bool language_choose_layers(struct run *run, struct orch_error *error)
 bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     struct language_work *const w = run->work;
-    struct timed t = {.run = run, .work = w, .format = language_format(run, error), .result = result, .error = error};
+    struct timed t = {.run = run, .work = w, .result = result, .error = error};
     double slc = 0;
+    t.format = language_format(run, error);
     if (!t.format)
         return false;
+    t.format = language_stored(run, t.format);
     t.cached = w->cache.type;
     if (!language_room_plan(w, language_time_sequences(w), error))
         return false;

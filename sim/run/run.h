@@ -132,9 +132,11 @@ struct run_request {
 /* Inputs and outputs of a network by their places in the graph. The answer's hash knows inputs; outputs that are handed out are
  * released by the caller. */
 struct net_array;
+struct net_model;
 struct run_network_arrays {
     struct net_array *const *input; /* NULL among them = generated */
     struct net_array **output;
+    const struct net_model *model; /* the network as it was read, so that it is not read again; NULL = it is */
 };
 /* Whether the workload is a network that goes on with a text: the request has a prompt, or tokens to generate. */
 bool run_is_decoder(const struct run_request *request);

@@ -109,7 +109,8 @@ static const char *detail_name(const struct run *run)
 bool run_fill_begin(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
-    snprintf(run->program_hash, sizeof run->program_hash, "%016" PRIx64, run->kind->hash(run));
+    if (!q->inner || !q->arrays) /* a step of a decoder is part of a run that has one */
+        snprintf(run->program_hash, sizeof run->program_hash, "%016" PRIx64, run->kind->hash(run));
     if (!q->inner) { /* both are for listeners alone */
         snprintf(run->chip_hash, sizeof run->chip_hash, "%016" PRIx64, chip_hash(q->chip));
         if (!write_options(run))

@@ -39,6 +39,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         "{\"decoder\":{\"type\":\"ByteLevel\"},\"pre_tokenizer\":{\"type\":\"ByteLevel\"},\"model\":{%.*s}}",
         "{\"model\":{\"byte_fallback\":true,\"vocab\":{\"a\":0,\"b\":1,\"ab\":2,\"<0x41>\":3},\"merges\":[%.*s]}}",
         "{\"decoder\":{\"type\":\"ByteLevel\"},\"pre_tokenizer\":{%.*s},\"model\":{\"vocab\":{\"a\":0},\"merges\":[]}}",
+        "{\"normalizer\":{%.*s},\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"a\":0},\"unk_token\":\"a\"}}",
+        "{\"pre_tokenizer\":{%.*s},\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"a\":0,\"##b\":1},\"unk_token\":\"a\"}}",
+        "{\"post_processor\":{%.*s},\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"a\":0},\"unk_token\":\"a\"}}",
+        "{\"pre_tokenizer\":{\"type\":\"Metaspace\"},\"model\":{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":[%.*s]}}",
+        "{\"normalizer\":{\"type\":\"Lowercase\"},\"added_tokens\":[%.*s],\"model\":{\"type\":\"BPE\",\"unk_token\":\"a\","
+        "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}}",
         "{\"decoder\":{\"type\":\"ByteLevel\"},\"pre_tokenizer\":{\"type\":\"ByteLevel\"},\"added_tokens\":[%.*s],\"model\":{"
         "\"vocab\":"
         "{\"a\":0},\"merges\":[]}}",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 const uint8_t *cpu_linux_readable(const struct cpu_linux_call *c, uint64_t addr, uint64_t bytes)
 {
@@ -141,6 +142,19 @@ static bool run_call(void *context, struct cpu_core *core, int *exit_code, struc
     return goes_on;
 }
 
+static size_t owned_bytes(const struct cpu_linux *l)
+{
+    return (size_t)(l->space->bytes >> MEM_PAGE_SHIFT);
+}
+
+/* Pages of the host that are zero until they are touched: a program uses few of its million pages, and calloc would clear the
+ * memory of the program before it. */
+static void *zeros(size_t bytes)
+{
+    void *const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
 struct cpu_linux *cpu_linux_create(struct mem_space *space, const struct cpu_linux_params *params, char *why, size_t why_bytes)
 {
     struct cpu_linux *l = calloc(1, sizeof *l);
@@ -156,7 +170,7 @@ struct cpu_linux *cpu_linux_create(struct mem_space *space, const struct cpu_lin
     l->random_state = params->seed;
     l->folder[0] = '/';
     l->umask = 022;
-    l->owned = calloc(space->bytes >> MEM_PAGE_SHIFT, 1);
+    l->owned = zeros(owned_bytes(l));
     l->sandbox = l->owned ? cpu_sandbox_create(params->mounts, params->mount_count, why, why_bytes) : NULL;
     struct cpu_thread *const first = l->sandbox ? cpu_linux_add_thread(l) : NULL;
     if (!first || !cpu_linux_files_begin(l)) {
@@ -176,7 +190,8 @@ void cpu_linux_free(struct cpu_linux *l)
     for (unsigned i = 0; i < l->threads; i++)
         free(l->thread[i]);
     free(l->thread);
-    free(l->owned);
+    if (l->owned)
+        munmap(l->owned, owned_bytes(l));
     free(l);
 }
 

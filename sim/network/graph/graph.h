@@ -102,6 +102,8 @@ struct net_model {
 
 struct net_model *net_model_new(const char *path); /* NULL when memory is out */
 void net_model_free(struct net_model *model);      /* NULL is allowed */
+/* A second one that may be changed by itself; both share their arrays. NULL when memory is out. */
+struct net_model *net_model_copy(const struct net_model *model);
 /* A new value; NET_NONE when memory is out. */
 net_id net_value_add(struct net_model *model, const char *name);
 /* A new constant, whose array is taken over (NULL is passed on as NET_NONE). */

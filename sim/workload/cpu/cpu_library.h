@@ -15,8 +15,8 @@ struct cpu_library {
     struct routine_work work;
     char text[512];                 /* canonical: equal requests have equal texts */
     double weight[ROUTINE_THREADS]; /* of each thread's share; set by the owner, 1 each after opening */
-    bool blank;                     /* set by the owner: floating-point operands have no values, nobody looks at them */
-    bool flush;                     /* set by tests: operands end where their pages end, so that accesses behind them fault */
+    bool blank; /* set by the owner: floating-point operands get no values, as nobody looks at them or others follow */
+    bool flush; /* set by tests: operands end where their pages end, so that accesses behind them fault */
 };
 /* Parses and builds for so many threads, and a generation of the unit (routine.h), a kernel of these rows. False with exit code 2
  * and a text that says what to type instead. */

@@ -215,6 +215,37 @@ static void test_text(void)
     kernel_calls_free(&encode);
 }
 
+/* What an encoder made is kept in the type of the cache: a kernel for keys and one for values of each sequence, and
+ * cross-attention reads it, as it does on values. */
+static void test_cached_across(void)
+{
+    static const char *const names[] = {"t5-small", "whisper-base"};
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        for (unsigned cached = 0; cached < 2; cached++) {
+            struct language_shape s;
+            struct orch_error error = {0};
+            const struct block_format *const own = cached ? block_format_named("q8_0") : NULL;
+            struct kernel_calls encode = {.encoded = 40, .sequences = 2, .cached = own}, step = encode;
+            double kept = 0, met = 0;
+            shape_of_published(shape_published_named(names[i]), &s);
+            CHECK(kernel_calls_encode(&s, block_format_named("f16"), &encode, &error) &&
+                      kernel_calls_of(&s, block_format_named("f16"), 3, 1, &step, &error),
+                  "%s", error.text);
+            for (size_t k = 0; k < encode.count; k++)
+                if (strncmp(encode.call[k].what, "cross_cache_", 12) == 0)
+                    kept += encode.call[k].times * (strcmp(encode.call[k].kernel, cached ? "quantise:20480" : "copy:40960") == 0);
+            for (size_t k = 0; k < step.count; k++)
+                if (strcmp(step.call[k].what, "cross_attention") == 0)
+                    met += step.call[k].times * ((strstr(step.call[k].kernel, ",cached=q8_0") != NULL) == (cached == 1)) *
+                           (strcmp(step.call[k].precision, cached ? "f32" : "f16") == 0);
+            CHECK(kept == 2 * 2 * s.layers && met == 2 * s.layers, "%s: %g kept, %g met", names[i], kept, met);
+            check_builds(&encode);
+            check_builds(&step);
+            kernel_calls_free(&encode);
+            kernel_calls_free(&step);
+        }
+}
+
 static void test_limits(void)
 {
     struct language_shape s;
@@ -232,6 +263,7 @@ static const struct suite_test tests[] = {
     {"has tokens as ggml has them", test_as_ggml},
     {"has tokens of several sequences", test_sequences},
     {"has caches of another type", test_cached},
+    {"keeps what an encoder made in that type", test_cached_across},
     {"has an encoder of sound", test_sound},
     {"has an encoder of text", test_text},
     {"refuses what is no pass", test_limits},

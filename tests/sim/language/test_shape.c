@@ -181,7 +181,7 @@ static void test_config_errors(void)
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":-1}", "num_hidden_layers: expected an integer from 1 to 65536",
          ORCH_USAGE},
         {"[]", "config.json", ORCH_USAGE},
-        {"{\"model_type\":\"whisper\"}", "a config.json with an encoder is not read", ORCH_USAGE},
+        {"{\"model_type\":\"whisper\"}", "a config.json with an encoder of sound is not read", ORCH_USAGE},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct orch_error error;

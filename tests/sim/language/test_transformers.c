@@ -216,12 +216,6 @@ static void test_damaged_vocabularies(void)
                 ORCH_USAGE, "model.merges[0]: \"ab\" is no pair");
     refuse_json("{" BYTES "\"pre_tokenizer\":{\"type\":\"ByteLevel\"},\"model\":{\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]}}",
                 ORCH_USAGE, "model.merges[0]");
-    refuse_json("{" BYTES "\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x+\"}},\"model\":{\"vocab\":{\"a\":0},"
-                "\"merges\":[]}}",
-                ORCH_UNMODELLED, "pre_tokenizer: how it splits texts is not known (1 expressions, the first x+)");
-    refuse_json("{\"model\":{\"type\":\"WordPiece\",\"vocab\":{},\"merges\":[]}}", ORCH_UNMODELLED, "\"WordPiece\" is not read");
-    refuse_json("{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}}", ORCH_UNMODELLED,
-                "\"BPE\" of characters is not read");
     refuse_json("{\"model\":{\"byte_fallback\":true,\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}", ORCH_USAGE,
                 "\"ab\" is no token");
     refuse_pieces("", 0, ORCH_USAGE, "t.model: no SentencePiece model");

@@ -1,18 +1,20 @@
-/* Tables of characters against UnicodeData.txt of the Debian package unicode-data. `make unicode` writes them anew: the program
- * does that when it is called with --write.
+/* Tables of characters against UnicodeData.txt of the Debian package
+ * unicode-data. `make unicode` writes them anew: the program does that when it is called with --write.
  */
 #include "sim/language/unicode.h"
 #include "sim/language/utf8.h"
 #include "tests/sim/language/language_example.h"
 
-enum { CODES = 0x110000 };
+enum { CODES = 0x110000, PARTS_MAX = 18 };
 #define TABLES ORCHARD_SOURCE_DIR "/sim/language/unicode_tables.inc"
 
 /* ---- the data file ---- */
 
 static struct {
-    uint8_t category;
+    uint8_t category, class, excluded;
     uint32_t lower, first, second;
+    uint8_t parts; /* of a compatibility decomposition, a step */
+    uint32_t part[PARTS_MAX];
 } character[CODES];
 
 static const char *data_file(void)
@@ -37,11 +39,31 @@ static uint8_t category_of(const char *name)
     return UINT8_MAX;
 }
 
+/* Of the data that stand beside it. */
+static FILE *open_beside(const char *name)
+{
+    char path[512];
+    const char *const data = data_file(), *const slash = strrchr(data, '/');
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - data) : 0, data, name);
+    return fopen(path, "r");
+}
+
+static bool read_exclusions(void)
+{
+    char line[512];
+    FILE *const in = open_beside("CompositionExclusions.txt");
+    while (in && fgets(line, sizeof line, in))
+        if (*line != '#' && *line != '\n')
+            character[strtoul(line, NULL, 16)].excluded = 1;
+    return in && fclose(in) == 0;
+}
+
 static bool read_data(void)
 {
     char line[1024];
     FILE *const in = fopen(data_file(), "r");
     uint32_t first = 0;
+    memset(character, 0, sizeof character);
     if (!in)
         return false;
     while (fgets(line, sizeof line, in)) {
@@ -52,13 +74,18 @@ static bool read_data(void)
         for (uint32_t c = first; c <= code; c++)
             character[c].category = category_of(field(line, 2));
         character[code].lower = (uint32_t)strtoul(field(line, 13), NULL, 16);
+        character[code].class = (uint8_t)strtoul(field(line, 3), NULL, 10);
         if (*field(line, 5) != '<') {
             character[code].first = (uint32_t)strtoul(field(line, 5), &after, 16);
             character[code].second = (uint32_t)strtoul(after, NULL, 16);
+        } else {
+            const char *part = strchr(field(line, 5), '>') + 1;
+            for (; *part == ' ' && character[code].parts < PARTS_MAX; part = after)
+                character[code].part[character[code].parts++] = (uint32_t)strtoul(part, &after, 16);
         }
     }
     fclose(in);
-    return true;
+    return read_exclusions();
 }
 
 /* ---- writing the tables ---- */
@@ -148,12 +175,99 @@ static void write_decompositions(FILE *out)
     fputs("\n};\n", out);
 }
 
+/* Steps of both kinds until nothing is left to be taken apart. */
+static unsigned parts_of(uint32_t code, uint32_t *to, bool compatible)
+{
+    unsigned count = 0;
+    if (compatible && character[code].parts) {
+        for (unsigned i = 0; i < character[code].parts; i++)
+            count += parts_of(character[code].part[i], to + count, compatible);
+        return count;
+    }
+    if (!character[code].first) {
+        *to = code;
+        return 1;
+    }
+    count = parts_of(character[code].first, to, compatible);
+    return count + (character[code].second ? parts_of(character[code].second, to + count, compatible) : 0);
+}
+
+static void write_classes(FILE *out)
+{
+    unsigned n = 0;
+    fputs("\nstatic const struct class_run class_runs[] = {", out);
+    for (uint32_t c = 0; c < CODES; c++) {
+        const uint32_t first = c;
+        if (!character[c].class)
+            continue;
+        while (c + 1 < CODES && character[c + 1].class == character[first].class)
+            c++;
+        item(out, &n, 6);
+        fprintf(out, "{0x%x, 0x%x, %u},", first, c, character[first].class);
+    }
+    fputs("\n};\n", out);
+}
+
+/* Both tables: the parts, and where those of a character stand. */
+static void write_compatibles(FILE *out)
+{
+    for (unsigned table = 0; table < 2; table++) {
+        unsigned n = 0, at = 0;
+        fputs(table ? "\nstatic const struct compatible compatibles[] = {" : "\nstatic const uint32_t compatible_parts[] = {",
+              out);
+        for (uint32_t c = 0; c < CODES; c++) {
+            uint32_t one[PARTS_MAX], other[PARTS_MAX];
+            const unsigned count = parts_of(c, one, true), plain = parts_of(c, other, false);
+            if (count == plain && memcmp(one, other, count * sizeof *one) == 0)
+                continue;
+            for (unsigned i = 0; !table && i < count; i++) {
+                item(out, &n, 14);
+                fprintf(out, "0x%x,", one[i]);
+            }
+            if (table) {
+                item(out, &n, 6);
+                fprintf(out, "{0x%x, %u, %u},", c, at, count);
+            }
+            at += count;
+        }
+        fputs("\n};\n", out);
+    }
+}
+
+static int by_parts(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (character[x].first != character[y].first)
+        return character[x].first < character[y].first ? -1 : 1;
+    return character[x].second < character[y].second ? -1 : character[x].second > character[y].second;
+}
+
+/* The Unicode Standard, D112 to D114: neither what is listed, nor what decomposes to one character or to combining ones. */
+static void write_compositions(FILE *out)
+{
+    static uint32_t code[4096];
+    unsigned count = 0, n = 0;
+    for (uint32_t c = 0; c < CODES; c++)
+        if (character[c].second && !character[c].excluded && !character[c].class && !character[character[c].first].class)
+            code[count++] = c;
+    qsort(code, count, sizeof *code, by_parts);
+    fputs("\nstatic const struct decomposition compositions[] = {", out);
+    for (unsigned i = 0; i < count; i++) {
+        item(out, &n, 5);
+        fprintf(out, "{0x%x, 0x%x, 0x%x},", code[i], character[code[i]].first, character[code[i]].second);
+    }
+    fputs("\n};\n", out);
+}
+
 static void write_tables(FILE *out)
 {
     fputs(notice, out);
     write_categories(out);
     write_lower(out);
     write_decompositions(out);
+    write_classes(out);
+    write_compatibles(out);
+    write_compositions(out);
 }
 
 /* ---- tests ---- */

@@ -106,10 +106,41 @@ static void check_perplexity(const char *type, enum orch_part part, size_t token
     free(file.bytes);
 }
 
+/* What the Neural Engine cannot have: of q8_0 the scale of a block makes its values too large for f16. */
+static void test_beyond_halves(void)
+{
+    struct example_file file;
+    struct language_model m = {.name = "q8_0"};
+    struct orch_error error = {0};
+    const struct language_room room = {.context = 8, .lanes = 1};
+    struct running r;
+    CU_ASSERT_TRUE_FATAL(example_golden("stories260K/stories260K-q8_0.gguf", &file));
+    m.gguf = gguf_parse("q8_0", file.bytes, file.size, &error);
+    CU_ASSERT_TRUE_FATAL(m.gguf && shape_of_gguf(m.gguf, &m.shape, &error));
+    const uint8_t *const data = weight_find(gguf_weights(m.gguf), "blk.1.attn_q.weight")->data;
+    file.bytes[data - file.bytes] = 0xff; /* 65504 */
+    file.bytes[data - file.bytes + 1] = 0x7b;
+    m.tokenizer = tokenizer_create(m.gguf, &error);
+    m.weights = decoder_create(&m.shape, gguf_weights(m.gguf), 1, &error);
+    CU_ASSERT_TRUE_FATAL(m.tokenizer && m.weights);
+    r.chip = chip_open(db, "m1", &(struct chip_overrides){NULL, 0}, &error);
+    r.request = (struct run_request){.chip = r.chip, .mode = RUN_FUNCTIONAL, .threads = 1};
+    run_result_init(&r.result);
+    r.unit = language_unit_create(&r.request, &r.result, &error);
+    r.stepper = r.unit ? language_stepper_create(&m, r.unit, PART_ANE, &room, &error) : NULL;
+    CHECK(!r.stepper && error.exit_code == ORCH_UNMODELLED && strstr(error.text, "'blk.1.attn_q.weight', row 0: ") &&
+              strstr(error.text, "is beyond 65504, the largest f16"),
+          "%s", error.text);
+    stop(&r);
+    language_model_close(&m);
+    free(file.bytes);
+}
+
 static void test_perplexity(void)
 {
     check_perplexity("q8_0", PART_CPU, 500);
     check_perplexity("q4_0", PART_CPU, 500);
+    check_perplexity("q8_0", PART_ANE, 100);
     check_perplexity("f32", PART_AMX, 500);
     check_perplexity("q4_0", PART_AMX, 100);
     check_perplexity("q8_0", PART_GPU, 60);
@@ -336,6 +367,7 @@ static void test_onnx_decoder(void)
 
 static const struct suite_test tests[] = {
     {"perplexity of a text", test_perplexity},
+    {"weights that are no halves", test_beyond_halves},
     {"a cache of fewer bits", test_cached},
     {"a decoder of ONNX", test_onnx_decoder},
 };

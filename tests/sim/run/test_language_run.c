@@ -126,7 +126,8 @@ static void test_golden_tokens(void)
     } rows[] = {{"cpu", "q8_0", "word"},  {"cpu", "q8_0", "bytes"}, {"cpu", "q4_0", "empty"},  {"cpu", "f32", "digits"},
                 {"cpu", "f16", "spaces"}, {"amx", "f32", "word"},   {"amx", "q8_0", "digits"}, {"amx", "f16", "bytes"},
                 {"amx", "q4_0", "long"},  {"gpu", "q8_0", "word"},  {"gpu", "q4_0", "cat"},    {"gpu", "f16", "word"},
-                {"gpu", "q8_0", "long"},  {"ane", "f16", "word"},   {"ane", "f16", "long"},    {"hybrid", "q8_0", "long"}};
+                {"gpu", "q8_0", "long"},  {"ane", "f16", "word"},   {"ane", "f16", "long"},    {"ane", "q8_0", "word"},
+                {"ane", "q4_0", "word"},  {"ane", "f32", "word"},   {"hybrid", "q8_0", "long"}};
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         check_story(rows[i].unit, rows[i].type, rows[i].id);
 }
