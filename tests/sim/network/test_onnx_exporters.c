@@ -24,8 +24,8 @@ static void compare(const char *name, const struct net_case *c, struct net_array
     for (size_t k = 0; k < c->outputs; k++) {
         const struct net_difference d = net_compare(output[k], c->expected[k], 0, 0);
         CHECK(d.fits, "%s: output %zu has another type or shape", name, k);
-        CHECK(!d.fits || !(d.largest > bound * d.magnitude), "%s: output %zu differs by %g; the largest is %g", name, k, d.largest,
-              d.magnitude);
+        CHECK(!d.fits || !(d.largest > bound * d.magnitude), "%s: output %zu differs by %g; the largest is %g", name, k,
+              d.largest, d.magnitude);
     }
 }
 
