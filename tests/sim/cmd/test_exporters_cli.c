@@ -9,8 +9,8 @@ static struct cli_home home = {.name = "exporters", .options = "--quiet"};
 
 static void test_kernels(void)
 {
-    static const char *const cases[] = {"einsum_forms", "gru_both_ways", "lstm_torch",      "matmul_batch",
-                                        "gemm_forms",   "ms_gqa",        "ms_matmul_nbits", "dynamic_quant"};
+    static const char *const cases[] = {"einsum_forms",    "gru_both_ways", "lstm_torch",      "matmul_batch",
+                                        "ms_fused_scores", "ms_gqa",        "ms_matmul_nbits", "dynamic_quant"};
     cli_home_open(&home);
     for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
         if (!cli_ask(&home, "model check " ORCHARD_SOURCE_DIR "/tests/golden/exporters/%s --unit %s", cases[k],
