@@ -5,24 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Matrices in the last two dimensions; those in front are equal, or b has none. */
+/* Matrices in the last two dimensions; those in front are equal, or b has none. Vectors are a row before and a column behind. */
 static bool read_product(struct lowering *l, const struct net_array *a, const struct net_array *b, struct lowering_product *p)
 {
     const unsigned ad = a->dims, bd = b->dims;
-    if (ad < 2 || bd < 2)
-        return lowering_leave(l, "a vector as operand");
-    p->m = a->shape[ad - (p->ta ? 1 : 2)];
-    p->k = a->shape[ad - (p->ta ? 2 : 1)];
-    p->n = b->shape[bd - (p->tb ? 2 : 1)];
-    p->batch = net_extent(a->shape, 0, ad - 2);
-    const int64_t others = net_extent(b->shape, 0, bd - 2);
+    if (ad < 1 || bd < 1)
+        return lowering_leave(l, "a number as operand");
+    p->m = ad == 1 ? 1 : a->shape[ad - (p->ta ? 1 : 2)];
+    p->k = a->shape[ad - (p->ta && ad > 1 ? 2 : 1)];
+    p->n = bd == 1 ? 1 : b->shape[bd - (p->tb ? 2 : 1)];
+    p->batch = ad == 1 ? 1 : net_extent(a->shape, 0, ad - 2);
+    const int64_t others = bd == 1 ? 1 : net_extent(b->shape, 0, bd - 2);
     if (others == 1 && !p->ta) { /* one product of all rows */
         p->m *= p->batch;
         p->batch = 1;
         return true;
     }
-    return (p->batch == others && l->out[0]->count == p->batch * p->m * p->n) ||
-           lowering_leave(l, "matrices that are repeated (%lld and %lld)", (long long)p->batch, (long long)others);
+    p->repeated = p->batch != others || l->out[0]->count != p->batch * p->m * p->n;
+    return true;
 }
 
 static const float *turn(struct lowering *l, const float *from, int64_t batch, int64_t rows, int64_t columns)
@@ -108,6 +108,38 @@ void lowering_add_product(struct lowering *l, const struct lowering_product *p, 
         add_product_on(l, PART_AMX, &lower, a + first * p->k, b, c ? c + first * p->n : NULL, to + first * p->n);
 }
 
+/* The matrix of an operand that belongs to one of the result's: dimensions of 1, and those that are missing, are repeated. */
+static int64_t matrix_of(const struct net_array *x, const struct net_array *out, unsigned own, int64_t at)
+{
+    int64_t place = 0, step = 1;
+    for (unsigned d = 0; d < out->dims - own && d + 2 < x->dims; d++) {
+        const int64_t length = out->shape[out->dims - own - 1 - d], have = x->shape[x->dims - 3 - d];
+        place += have == 1 ? 0 : at % length * step;
+        at /= length;
+        step *= have;
+    }
+    return place;
+}
+
+/* Matrices that are repeated in any other way: each product of its own. */
+static bool lower_repeated(struct lowering *l, const struct lowering_product *p)
+{
+    enum { PRODUCTS_MOST = 64 };
+    const struct net_array *const a = l->in[0], *const b = l->in[1], *const out = l->out[0];
+    const unsigned own = (a->dims > 1) + (b->dims > 1);
+    const int64_t products = p->m > 0 && p->n > 0 ? out->count / (p->m * p->n) : 0;
+    struct lowering_product one = *p;
+    if (products > PRODUCTS_MOST || l->node->inputs > 2)
+        return lowering_leave(l, "%lld products of matrices that are repeated", (long long)products);
+    one.batch = 1;
+    one.a_known = one.b_known = false; /* parts of a constant are none */
+    for (int64_t k = 0; k < products; k++)
+        lowering_add_product(l, &one, (const float *)a->data + matrix_of(a, out, own, k) * p->m * p->k,
+                             (const float *)b->data + matrix_of(b, out, own, k) * p->k * p->n, NULL,
+                             (float *)out->data + k * p->m * p->n);
+    return lowering_activation(l, out->data, out->count);
+}
+
 /* On the Neural Engine a bias for each column of constant weights, and the activation behind it, are the program's own. */
 static bool add_layer(struct lowering *l, const struct lowering_product *p, const float *a, const float *b,
                       const struct net_array *bias)
@@ -146,6 +178,8 @@ bool lowering_product(struct lowering *l, const char *word)
     (void)word;
     if (!read_product(l, a, b, &p))
         return false;
+    if (p.repeated)
+        return lower_repeated(l, &p);
     if (add_layer(l, &p, a->data, b->data, bias))
         return lowering_holds(l);
     if (bias && !whole && beta != 1)
@@ -168,6 +202,8 @@ bool lowering_matmul_integer(struct lowering *l, const char *word)
     (void)word;
     if (!lowering_is_bytes(l) || !read_product(l, a, b, &p))
         return false;
+    if (p.repeated)
+        return lowering_leave(l, "matrices that are repeated");
     struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gemm:%lldx%lldx%lld,batch=%lld",
                                                     (long long)p.m, (long long)p.n, (long long)p.k, (long long)p.batch);
     lowering_read_bytes(step, a->data, a->count);

@@ -124,6 +124,7 @@ bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_c
 struct lowering_product {
     int64_t batch, m, n, k;
     bool ta, tb, a_known, b_known;
+    bool repeated; /* some matrices are used several times */
     double alpha, beta;
 };
 void lowering_add_product(struct lowering *l, const struct lowering_product *p, const float *a, const float *b, const float *c,

@@ -37,6 +37,18 @@ static struct net_array *generate(const struct net_value *v, uint64_t seed, stru
     return a;
 }
 
+/* Names the dimensions, so that they can be given. */
+static bool refuse_open(const struct net_model *model, const struct net_value *v, struct orch_error *error)
+{
+    orch_fail(error, ORCH_USAGE,
+              "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION("input") ", or each dimension:",
+              v->name);
+    for (unsigned d = 0; v->shape.known && d < v->shape.dims; d++)
+        if (v->shape.dim[d] < 0)
+            orch_fail_more(error, " " ORCH_OPTION("dim") " '%.60s=N'", net_symbol_name(model, v->shape.dim[d]));
+    return false;
+}
+
 bool run_network_generate_missing(const struct net_model *model, struct net_array **input, uint64_t seed, unsigned *generated,
                                   struct orch_error *error)
 {
@@ -48,10 +60,7 @@ bool run_network_generate_missing(const struct net_model *model, struct net_arra
         for (unsigned d = 0; known && d < v->shape.dims; d++)
             known = v->shape.dim[d] >= 0;
         if (!known)
-            return orch_fail(error, ORCH_USAGE,
-                             "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION(
-                                 "input") ", or each by " ORCH_OPTION("dim"),
-                             v->name);
+            return refuse_open(model, v, error);
         input[k] = generate(v, seed + k, error);
         if (!input[k])
             return false;

@@ -40,6 +40,8 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
         q->mode = RUN_TIMING;
         q->detail = q->detail && strcmp(q->detail, "auto") != 0 ? q->detail : "op";
     }
+    if (part == PART_ANE && q->detail && strcmp(q->detail, "sampled") == 0)
+        q->detail = NULL; /* it works descriptor by descriptor: there is nothing to take samples of */
     q->progress = n->waits ? &n->told : NULL;
     q->evict = q->cold && part != PART_GPU; /* programs have equal addresses: what one left would be found by the next */
     q->inner = true;

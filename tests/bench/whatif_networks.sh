@@ -4,6 +4,7 @@
 # each point, then mean and largest difference.
 #
 #   sh tests/bench/whatif_networks.sh [POINTS [SEED ['FILE [options]'...]]]
+# UNITS="cpu ane" draws among other units than cores, AMX and GPU.
 #
 # Exit code 1 when a point is off by more than 3 %, or could not be asked.
 points=${1:-200} seed=${2:-1}
@@ -15,12 +16,12 @@ trap 'rm -rf "$folder"' EXIT
 
 # Lines "FILE [options] --chip C --unit U --set KEY=FACTORx ...".
 draw() {
-    printf '%s\n' "$@" | awk -v points="$points" -v seed="$seed" '
+    printf '%s\n' "$@" | awk -v points="$points" -v seed="$seed" -v asked="${UNITS:-cpu amx gpu}" '
         { model[NR] = $0 }
         END {
             srand(seed)
             chips = split("m1 m1-max m2 m2-max m3 m3-max m4", chip, " ")
-            units = split("cpu amx gpu", unit, " ")
+            units = split(asked, unit, " ")
             keys = split("mem.p_l2_latency_cycles mem.p_fabric_gbps gpu_max_mhz memory_peak_GBps dram.latency_ns mem.slc_latency_ns", key, " ")
             for (i = 0; i < points; i++) {
                 line = model[1 + int(NR * rand())] " --chip " chip[1 + int(chips * rand())] " --unit " unit[1 + int(units * rand())]

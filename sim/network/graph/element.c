@@ -47,6 +47,11 @@ enum net_type net_type_of_onnx(int64_t number)
     return NET_TYPES;
 }
 
+int64_t net_type_to_onnx(enum net_type type)
+{
+    return type == NET_TYPES ? 0 : types[type].onnx;
+}
+
 enum npy_type net_type_npy(enum net_type type)
 {
     return (enum npy_type)types[type].npy;

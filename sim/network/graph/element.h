@@ -48,6 +48,7 @@ enum net_kind net_type_kind(enum net_type type);
 bool net_type_is_float(enum net_type type);
 /* NET_TYPES when ONNX's number names none of them. */
 enum net_type net_type_of_onnx(int64_t number);
+int64_t net_type_to_onnx(enum net_type type);
 enum npy_type net_type_npy(enum net_type type);
 /* "float16", "string" ...: what ONNX calls its number, for messages. */
 const char *net_onnx_type_name(int64_t number);

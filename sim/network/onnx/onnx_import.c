@@ -1,4 +1,5 @@
 /* Models: graphs, nodes, attributes, subgraphs. */
+#include "sim/network/onnx/extended.h"
 #include "sim/network/onnx/onnx_internal.h"
 #include "sim/network/operators/operator.h"
 
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUBGRAPH_DEPTH_MAX = 8, CALL_DEPTH_MAX = 16, NODES_MAX = 1 << 22, NAME_BYTES = 4096 };
+enum { SUBGRAPH_DEPTH_MAX = 8, CALL_DEPTH_MAX = 16, NODES_MAX = 1 << 22, NAME_BYTES = 4096, FIRST_WITH_ATTENTION = 23 };
 
 /* A function of the model that is being put in the place of a node; functions may use functions. */
 struct frame {
@@ -20,6 +21,7 @@ struct import {
     struct net_model *model;
     const Onnx__ModelProto *proto;
     const struct frame *frame; /* NULL = of the model's own graph */
+    bool ranks;                /* operators are written as their parts, which hang on how many dimensions there are */
     size_t nodes;              /* so far: functions of functions would double them at every depth */
     struct orch_error *error;
 };
@@ -86,55 +88,6 @@ static bool read_type(struct import *in, const Onnx__ValueInfoProto *info, struc
 static bool import_graph(struct import *in, const Onnx__GraphProto *proto, const struct onnx_names *outer, unsigned depth,
                          struct net_graph *graph);
 
-static char *text_of(const ProtobufCBinaryData *bytes)
-{
-    char *const text = malloc(bytes->len + 1);
-    if (text && bytes->len)
-        memcpy(text, bytes->data, bytes->len);
-    if (text)
-        text[bytes->len] = 0;
-    return text;
-}
-
-/* Older files leave the kind out. */
-static Onnx__AttributeProto__AttributeType kind_of(const Onnx__AttributeProto *a)
-{
-    if (a->has_type && a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED)
-        return a->type;
-    return a->has_f      ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT
-           : a->has_i    ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT
-           : a->has_s    ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING
-           : a->t        ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR
-           : a->g        ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH
-           : a->n_ints   ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS
-           : a->n_floats ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS
-                         : ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS;
-}
-
-static bool import_lists(const Onnx__AttributeProto *a, struct net_node *node, const char *name)
-{
-    struct net_attribute *to;
-    switch (kind_of(a)) {
-    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS: return net_set_ints(node, name, a->ints, a->n_ints);
-    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
-        to = net_attr_set(node, name, NET_ATTR_REALS);
-        if (!to || !(to->reals = calloc(a->n_floats + 1, sizeof *to->reals)))
-            return false;
-        for (to->count = 0; to->count < a->n_floats; to->count++)
-            to->reals[to->count] = a->floats[to->count];
-        return true;
-    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
-        to = net_attr_set(node, name, NET_ATTR_TEXTS);
-        if (!to || !(to->texts = calloc(a->n_strings + 1, sizeof *to->texts)))
-            return false;
-        for (to->count = 0; to->count < a->n_strings; to->count++)
-            if (!(to->texts[to->count] = text_of(&a->strings[to->count])))
-                return false;
-        return true;
-    default: return true;
-    }
-}
-
 /* The attribute of that name of the node that a function stands for; that node may stand in a function itself. */
 static const Onnx__AttributeProto *attribute_of_call(const struct import *in, const char *name)
 {
@@ -161,12 +114,12 @@ static bool import_attribute(struct import *in, const Onnx__AttributeProto *a, c
         if (!a)
             return true; /* the call leaves it out, and so does the node */
     }
-    switch (kind_of(a)) {
+    switch (onnx_attribute_kind(a)) {
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return net_set_int(node, name, a->i) || orch_no_memory(in->error);
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return net_set_real(node, name, a->f) || orch_no_memory(in->error);
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
         to = net_attr_set(node, name, NET_ATTR_TEXT);
-        return (to && (to->text = text_of(&a->s))) || orch_no_memory(in->error);
+        return (to && (to->text = onnx_attribute_text(&a->s))) || orch_no_memory(in->error);
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR:
         to = net_attr_set(node, name, NET_ATTR_ARRAY);
         if (!to || !a->t)
@@ -181,7 +134,7 @@ static bool import_attribute(struct import *in, const Onnx__AttributeProto *a, c
         return to->graph ? import_graph(in, a->g, names, depth + 1, to->graph) : orch_no_memory(in->error);
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
-    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS: return import_lists(a, node, name) || orch_no_memory(in->error);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS: return onnx_attribute_list(a, node, name) || orch_no_memory(in->error);
     default: return orch_fail(in->error, ORCH_UNMODELLED, "attribute %.60s is of a kind that is not known", name);
     }
 }
@@ -332,12 +285,18 @@ static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct 
         if (ok && strcmp(node->domain, "orchard") == 0)
             ok = orch_fail(in->error, ORCH_USAGE, "the domain orchard is for fused operators");
     }
+    const bool extended = ok && !constant && onnx_is_extended(node->op, node->domain);
+    if (extended)
+        ok = onnx_extend(in->model, graph, node, in->error);
     if (!ok)
         orch_fail_in(in->error, "%s", net_node_title(node, title, sizeof title));
-    if (ok && !constant)
-        return net_graph_insert(graph, graph->nodes, node) || orch_no_memory(in->error);
-    net_node_free(node);
-    return ok;
+    if (!ok || constant || extended) {
+        net_node_free(node);
+        return ok;
+    }
+    if (!net_graph_insert(graph, graph->nodes, node))
+        return orch_no_memory(in->error);
+    return !in->ranks || onnx_know_shapes(in->model, graph, graph->nodes - 1, in->error);
 }
 
 /* ---- graphs ---- */
@@ -425,6 +384,7 @@ static bool import_model(struct import *in)
     if (!onnx_check_model(in->proto, in->error))
         return false;
     in->model->opset = version_of(in, "");
+    in->ranks = in->model->opset >= FIRST_WITH_ATTENTION || version_of(in, "com.microsoft") > 0;
     return import_graph(in, in->proto->graph, NULL, 0, in->model->graph);
 }
 

@@ -26,6 +26,12 @@ net_id onnx_names_here(const struct onnx_names *names, const char *name);
 net_id onnx_names_find(const struct onnx_names *names, const char *name);
 void onnx_names_free(struct onnx_names *names);
 
+/* The kind of an attribute; older files leave it out. */
+Onnx__AttributeProto__AttributeType onnx_attribute_kind(const Onnx__AttributeProto *a);
+char *onnx_attribute_text(const ProtobufCBinaryData *bytes); /* for free(); NULL when memory is out */
+/* Gives the node a list under that name, nothing when the attribute is none; false when memory is out. */
+bool onnx_attribute_list(const Onnx__AttributeProto *a, struct net_node *node, const char *name);
+
 /* A Constant is no node: its output becomes a constant of the model, and *taken is set. */
 bool onnx_take_constant(struct net_model *model, const struct net_node *node, bool *taken, struct orch_error *error);
 

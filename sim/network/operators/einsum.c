@@ -1,20 +1,11 @@
 /* Einsum, and the determinant. */
+#include "sim/network/operators/einsum.h"
+
 #include "sim/network/operators/families.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LABELS = 26 + 26 + NET_DIMS_MAX, TERMS_MAX = 8 };
-
-/* Labels of each dimension of the operands and the result; those of an ellipsis count from 52 on, aligned at the end. */
-struct equation {
-    unsigned terms;
-    int label[TERMS_MAX + 1][NET_DIMS_MAX]; /* the last is the result */
-    unsigned dims[TERMS_MAX + 1];
-    int64_t size[LABELS];
-    bool used[LABELS];
-};
 
 static int label_of(char c)
 {
@@ -39,7 +30,7 @@ static const char *read_term(const char *at, unsigned ellipsis, int *label, unsi
 }
 
 /* Without "->": the ellipsis, then the labels that occur once, in the order of the alphabet (capitals first). */
-static void implicit_result(struct equation *e, unsigned ellipsis)
+static void implicit_result(struct net_equation *e, unsigned ellipsis)
 {
     unsigned *const dims = &e->dims[e->terms];
     *dims = 0;
@@ -56,12 +47,12 @@ static void implicit_result(struct equation *e, unsigned ellipsis)
     }
 }
 
-static bool read_equation(struct net_infer *i, struct equation *e)
+bool net_read_equation(struct net_infer *i, struct net_equation *e)
 {
     const char *at = net_attr_text(i->node, "equation", "");
     unsigned ellipsis = 0;
-    *e = (struct equation){.terms = (unsigned)i->inputs};
-    if (i->inputs > TERMS_MAX)
+    *e = (struct net_equation){.terms = (unsigned)i->inputs};
+    if (i->inputs > NET_TERMS_MAX)
         return net_refuse(i->error, "%zu operands", i->inputs);
     for (unsigned t = 0; t < e->terms; t++) {
         unsigned letters = 0;
@@ -98,13 +89,13 @@ static bool read_equation(struct net_infer *i, struct equation *e)
 
 bool net_rule_einsum(struct net_infer *i)
 {
-    struct equation e;
+    struct net_equation e;
     struct net_shape to = {.known = true};
     net_state(i, 0, i->in[0].type, NULL);
     for (size_t k = 0; k < i->inputs; k++)
         if (!i->in[k].shape.known)
             return true;
-    if (!read_equation(i, &e))
+    if (!net_read_equation(i, &e))
         return false;
     to.dims = e.dims[e.terms];
     for (unsigned d = 0; d < to.dims; d++)
@@ -114,38 +105,38 @@ bool net_rule_einsum(struct net_infer *i)
 }
 
 /* Steps of each label through an operand; a dimension of 1 is repeated. */
-static void label_strides(const struct equation *e, const struct net_array *x, unsigned term, int64_t *stride)
+static void label_strides(const struct net_equation *e, const struct net_array *x, unsigned term, int64_t *stride)
 {
     int64_t own[NET_DIMS_MAX];
     net_strides(x->shape, x->dims, own);
-    memset(stride, 0, LABELS * sizeof *stride);
+    memset(stride, 0, NET_LABELS * sizeof *stride);
     for (unsigned d = 0; d < x->dims; d++)
         stride[e->label[term][d]] += x->shape[d] == 1 ? 0 : own[d];
 }
 
 bool net_eval_einsum(struct net_call *call)
 {
-    struct net_fact fact[TERMS_MAX];
+    struct net_fact fact[NET_TERMS_MAX];
     struct net_infer i = {.node = call->node, .in = fact, .inputs = call->inputs, .error = call->error};
     struct net_array *const out = call->out[0];
-    struct equation e;
-    int64_t stride[TERMS_MAX + 1][LABELS], total = 1;
-    for (size_t k = 0; k < call->inputs && k < TERMS_MAX; k++)
+    struct net_equation e;
+    int64_t stride[NET_TERMS_MAX + 1][NET_LABELS], total = 1;
+    for (size_t k = 0; k < call->inputs && k < NET_TERMS_MAX; k++)
         fact[k] = (struct net_fact){.present = true, .shape = net_shape_of(call->in[k]->shape, call->in[k]->dims)};
-    if (!read_equation(&i, &e))
+    if (!net_read_equation(&i, &e))
         return false;
     for (unsigned t = 0; t <= e.terms; t++)
         label_strides(&e, t < e.terms ? call->in[t] : out, t, stride[t]);
-    for (int l = 0; l < LABELS; l++)
+    for (int l = 0; l < NET_LABELS; l++)
         if (e.used[l] && (__builtin_mul_overflow(total, e.size[l], &total) || total > INT64_C(1) << 40))
             return net_refuse(call->error, "too many products");
     double *const sum = calloc((size_t)out->count + 1, sizeof *sum);
     if (!sum)
         return orch_no_memory(call->error);
     for (int64_t k = 0; k < total; k++) {
-        int64_t left = k, place[TERMS_MAX + 1] = {0};
+        int64_t left = k, place[NET_TERMS_MAX + 1] = {0};
         double product = 1;
-        for (int l = LABELS; l-- > 0;) {
+        for (int l = NET_LABELS; l-- > 0;) {
             if (!e.used[l])
                 continue;
             for (unsigned t = 0; t <= e.terms; t++)

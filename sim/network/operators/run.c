@@ -200,6 +200,26 @@ bool net_run_subgraph(struct net_machine *machine, const struct net_graph *graph
     return ok;
 }
 
+/* "[1,?,3]" behind what is told already. */
+static void tell_shape(struct orch_error *error, const int64_t *dim, unsigned dims)
+{
+    for (unsigned d = 0; d < dims; d++)
+        if (dim[d] < 0)
+            orch_fail_more(error, "%s?", d ? "," : "[");
+        else
+            orch_fail_more(error, "%s%lld", d ? "," : "[", (long long)dim[d]);
+    orch_fail_more(error, dims ? "]" : "[]");
+}
+
+static bool refuse_shape(const struct net_value *v, const struct net_array *array, struct orch_error *error)
+{
+    orch_fail(error, ORCH_USAGE, "the shape of input '%.100s' is not that of the network: ", v->name);
+    tell_shape(error, array->shape, array->dims);
+    orch_fail_more(error, ", not ");
+    tell_shape(error, v->shape.dim, v->shape.dims);
+    return false;
+}
+
 static bool check_input(const struct net_model *model, net_id id, const struct net_array *array, struct orch_error *error)
 {
     const struct net_value *const v = &model->value[id];
@@ -211,7 +231,7 @@ static bool check_input(const struct net_model *model, net_id id, const struct n
     bool fits = !v->shape.known || v->shape.dims == array->dims;
     for (unsigned d = 0; fits && v->shape.known && d < array->dims; d++)
         fits = v->shape.dim[d] < 0 || v->shape.dim[d] == array->shape[d];
-    return fits || orch_fail(error, ORCH_USAGE, "the shape of input '%.100s' is not that of the network", v->name);
+    return fits || refuse_shape(v, array, error);
 }
 
 static bool run_top(struct net_machine *m, struct orch_error *error)

@@ -123,9 +123,30 @@ static bool plain_softmax(struct net_match *m, struct net_node *node)
     return true;
 }
 
+/* A constant bias that is taken several times is another constant. */
+static bool plain_bias(struct net_match *m, struct net_node *node)
+{
+    const struct net_array *const bias = net_is(node, "Gemm") ? net_constant(m, net_input(node, 2)) : NULL;
+    const double beta = net_attr_real(node, "beta", 1);
+    if (!bias || !bias->data || beta == 1 || !net_type_is_float(bias->type))
+        return false;
+    struct net_array *const own = net_array_new(bias->type, bias->shape, bias->dims, NULL);
+    for (int64_t k = 0; own && k < bias->count; k++) {
+        const double number = beta * net_array_double(bias, k);
+        net_write_doubles(own->type, own->data, k, 1, &number);
+    }
+    const net_id id = own ? net_constant_add(m->model, node->name, own) : NET_NONE;
+    net_must(m, id != NET_NONE);
+    if (id == NET_NONE)
+        return false;
+    net_attr_remove(node, "beta");
+    node->input[2] = id;
+    return true;
+}
+
 static bool simplify(struct net_match *m, struct net_node *node)
 {
-    return plain_softmax(m, node) || join_transposes(m, node) || drop(m, node);
+    return plain_softmax(m, node) || plain_bias(m, node) || join_transposes(m, node) || drop(m, node);
 }
 
 bool net_pass_identity(struct net_model *model, unsigned *changes, struct orch_error *error)

@@ -256,6 +256,19 @@ struct scores {
     bool turned;
 };
 
+/* A product with a factor and keys as they are, as onnxruntime's optimizer writes it. */
+static bool read_fused_product(const struct net_match *m, net_id product, struct scores *s)
+{
+    const struct net_node *const fused = net_made_by(m, product, ".FusedMatMul", true);
+    if (!fused || net_input(fused, 2) != NET_NONE || net_attr_int(fused, "transA", 0) || net_attribute(fused, "activation"))
+        return false;
+    s->scale *= net_attr_real(fused, "alpha", 1);
+    s->q = unscaled(m, fused->input[0], &s->scale);
+    s->k = unscaled(m, fused->input[1], &s->scale);
+    s->turned = !net_attr_int(fused, "transB", 0);
+    return true;
+}
+
 /* scale Q K^T */
 static bool read_product(const struct net_match *m, net_id value, struct scores *s)
 {
@@ -263,7 +276,7 @@ static bool read_product(const struct net_match *m, net_id value, struct scores 
     const net_id product = unscaled(m, value, &s->scale);
     const struct net_node *const matmul = product == NET_NONE ? NULL : net_made_by(m, product, "MatMul", true);
     if (!matmul)
-        return false;
+        return product != NET_NONE && read_fused_product(m, product, s);
     s->q = unscaled(m, matmul->input[0], &s->scale);
     const net_id keys = unscaled(m, matmul->input[1], &s->scale), before = unturned(m, keys);
     s->turned = before == NET_NONE;

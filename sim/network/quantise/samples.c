@@ -82,6 +82,10 @@ static bool read_sample(const char *path, const struct net_model *model, const s
         one[k] = net_array_load(path, samples->inputs == 1 ? NULL : input_of(model, k)->name, error);
         if (!one[k])
             return false;
+        const struct net_value *const v = input_of(model, k);
+        if (v->shape.known && v->shape.dims != one[k]->dims)
+            return orch_fail(error, ORCH_USAGE, "%.300s: %u dimensions, input '%.80s' has %u: no sample of it", path,
+                             one[k]->dims, v->name, v->shape.dims);
     }
     return true;
 }

@@ -267,9 +267,9 @@ static void test_passes(void)
     json_object *const d = cli_document(&home.outcome);
     CHECK(home.outcome.code == 0 && document_number(d, "/without_any/seconds") == seconds[0] &&
               document_number(d, "/all/seconds") == seconds[1] && document_number(d, "/without_any/launches") == 3 &&
-              document_number(d, "/all/launches") == 2 && strcmp(document_text(d, "/passes/16/pass"), "matmul") == 0 &&
-              document_number(d, "/passes/16/left_out/seconds") == seconds[0] &&
-              document_number(d, "/passes/15/behind/seconds") == seconds[0] &&
+              document_number(d, "/all/launches") == 2 && strcmp(document_text(d, "/passes/19/pass"), "matmul") == 0 &&
+              document_number(d, "/passes/19/left_out/seconds") == seconds[0] &&
+              document_number(d, "/passes/18/behind/seconds") == seconds[0] &&
               document_number(d, "/without_any/tensor_bytes") - document_number(d, "/all/tensor_bytes") == 2 * 8 * 2 * 4,
           "%s", home.outcome.out);
     json_object_put(d);

@@ -225,7 +225,24 @@ static void test_weights_in_fewer_bytes(void)
     run_result_free(&refused.result);
 }
 
-static const struct suite_test tests[] = {{"weights in fewer bytes", test_weights_in_fewer_bytes},
+/* There is nothing of the Neural Engine to sample: its kernels stay there, and are as fast as when every part is timed. */
+static void test_sampled(void)
+{
+    static const char path[] = ORCHARD_SOURCE_DIR "/tests/golden/exporters/tf_transposes/model.onnx";
+    static const char *const one[] = {"unk__1=1"};
+    struct run_request q = {.unit = "ane", .mode = RUN_FULL, .dims = one, .dim_count = 1, .seed = 1};
+    struct outcome whole = run_on(db, "m1", path, q);
+    q.detail = "sampled";
+    struct outcome sampled = run_on(db, "m1", path, q);
+    CHECK(whole.ok && sampled.ok, "%s%s", whole.error.text, sampled.error.text);
+    CHECK(sampled.result.native_mac_share == 1 && sampled.result.seconds == whole.result.seconds,
+          "%g of the products, %g s and %g s", sampled.result.native_mac_share, sampled.result.seconds, whole.result.seconds);
+    run_result_free(&whole.result);
+    run_result_free(&sampled.result);
+}
+
+static const struct suite_test tests[] = {{"samples", test_sampled},
+                                          {"weights in fewer bytes", test_weights_in_fewer_bytes},
                                           {"normalisation and arrays that repeat", test_repeated},
                                           {"windows that reach beyond one side", test_pools},
                                           {"factors of channels, halves, larger images are one request", test_one_request}};

@@ -1,0 +1,2 @@
+
+Bv8JJbÑRIg]PUc Tùs
