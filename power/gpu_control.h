@@ -17,7 +17,14 @@
     X(power_filter_ms, "ms", 0.1, 100000, "time constant of the average power that a limit is held by") \
     X(power_kp, "%/W", 0, 1000, "proportional gain on that power") \
     X(power_ki, "%/(W s)", 0, 100000, "integral gain on it") \
-    X(min_duty, "1", 0.01, 1, "least share of the time that the GPU works at its lowest operating point")
+    X(min_duty, "1", 0.01, 1, "least share of the time that the GPU works at its lowest operating point") \
+    X(use_period_ms, "ms", 0.1, 1000, "time between two decisions on the clock by how busy the GPU was") \
+    X(use_first_ms, "ms", 0, 1000, "from waking up to the first of them") \
+    X(use_target, "%", 1, 100, "share of the time that the GPU is to be busy: above it the clock rises, below it falls") \
+    X(use_kp, "%/%", 0, 1000, "proportional gain on that share: of the range from the base clock to the highest") \
+    X(use_ki, "%/%", 0, 1000, "integral gain on it, a decision") \
+    X(base_state, "states", 1, 64, "operating point, counted from 1, at which the GPU wakes up and below which it is not busy") \
+    X(off_ms, "ms", 0, 1000, "idle for so long, the GPU switches itself off")
 /* clang-format on */
 
 struct gpu_control_params {

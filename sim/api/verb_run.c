@@ -53,9 +53,7 @@ static const struct orchard_option option_table[] = {
     {"buffers", 0, "WORD", false,
      "GPU: each repetition has a command buffer of its own (each, default), or one has them all (one); of kernels in a row, each "
      "has one of its own if each is stated"},
-    {"evict", 0, NULL, false, "empty the caches before each repetition; includes " ORCH_OPTION("cold")},
-    {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
-    {"idle", 0, "SECONDS", false, "ane: the engine is idle for so long after the warm-up, and may have to wake up"},
+    VERB_RUN_BEFORE_OPTIONS,
     {"input", 0, "NAME=FILE", true,
      "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy; networks, Whisper (.wav): an input"},
     {"kernel", 0, "OP=FILE", true,
@@ -96,6 +94,7 @@ struct session {
     struct run_known ask;
     struct uncertainty uncertainty; /* of the option uncertainty */
     struct run_uncertainty sampled;
+    struct verb_run_source source;
     bool rerun, explain, many;
     bool assembly, differs; /* in the profile; some output differs from what its description expects */
     json_object *rows;
@@ -258,6 +257,7 @@ static bool one_unit(void *context, struct orch_error *error)
 static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
 {
     s->request.chip = chip;
+    verb_run_set_source(&s->context->common, s->context->chip_db, &s->source, &s->request);
     return verb_run_network_learn(&s->context->args, &s->network, s->record.db, &s->request, error) &&
            verb_run_units_each(s->context, &s->units, &s->request, one_unit, s, error);
 }

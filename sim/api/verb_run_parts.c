@@ -197,11 +197,31 @@ void verb_run_parts_free(struct verb_run_parts *parts)
     free(parts->storage);
 }
 
+void verb_run_set_source(const struct api_common *common, const struct chip_db *chips, struct verb_run_source *source,
+                         struct run_request *request)
+{
+    source->sets = (struct chip_overrides){common->sets, common->set_count};
+    source->from = (struct run_source){chips, &source->sets};
+    request->source_of_chip = &source->from;
+}
+
+/* "10x20": command buffers, and launches of each. */
+static bool read_burst(const char *text, struct run_burst *burst, struct orch_error *error)
+{
+    int end = 0;
+    if (!text)
+        return true;
+    return (sscanf(text, "%5ux%5u%n", &burst->buffers, &burst->launches, &end) == 2 && end && !text[end] &&
+            strspn(text, "0123456789x") == (size_t)end && burst->buffers && burst->launches) ||
+           orch_fail(error, ORCH_USAGE, ORCH_OPTION("burst") " %.60s: expected command buffers and launches of each, as in 10x20",
+                     text);
+}
+
 bool verb_run_choices(const struct api_args *a, struct run_request *request, struct orch_error *error)
 {
     unsigned mode = 0, core = 0, buffers = 0;
     if (!api_chosen(a, "mode", "full|functional|timing", &mode, error) || !api_chosen(a, "core", "p|e", &core, error) ||
-        !api_chosen(a, "buffers", "each|one", &buffers, error))
+        !api_chosen(a, "buffers", "each|one", &buffers, error) || !read_burst(api_value(a, "burst"), &request->burst, error))
         return false;
     request->mode = (enum run_mode)mode;
     request->core_choice = !api_has(a, "core") ? SOC_ANY_CORE : core ? SOC_E_CORE : SOC_P_CORE;

@@ -45,7 +45,26 @@ bool verb_run_lists(const struct api_args *args, struct run_request *request, co
 int verb_run_wrong_words(struct api_context *context, int words, const char *const *word);
 /* Joins "A", "+", "B" ... into one text: a shell makes several words of them. */
 bool verb_run_join_words(int words, const char *const *word, char **text);
-/* Reads the options "mode", "core" and "buffers". */
+/* For the list of options: what was before. */
+#define VERB_RUN_BEFORE_OPTIONS                                                                                                  \
+    {"evict", 0, NULL, false, "empty the caches before each repetition; includes " ORCH_OPTION("cold")},                         \
+        {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},                         \
+        {"idle", 0, "SECONDS", false,                                                                                            \
+         "GPU, ane: idle for so long after the warm-up, so that it has to wake up; a GPU begins at its base clock"},             \
+    {                                                                                                                            \
+        "burst", 0, "BxL", false,                                                                                                \
+            "GPU, with " ORCH_OPTION("idle") ": B command buffers one after another, of L launches each; the fastest counts"     \
+    }
+
+/* From where a chip can be opened at another clock. */
+struct verb_run_source {
+    struct chip_overrides sets;
+    struct run_source from;
+};
+void verb_run_set_source(const struct api_common *common, const struct chip_db *chips, struct verb_run_source *source,
+                         struct run_request *request);
+
+/* Reads the options "mode", "core", "buffers" and "burst". */
 bool verb_run_choices(const struct api_args *args, struct run_request *request, struct orch_error *error);
 
 #endif

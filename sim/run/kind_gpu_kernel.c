@@ -63,6 +63,7 @@ static bool open_workload(struct run *run, struct orch_error *error)
         !open_framework(run, work, error))
         return false;
     snprintf(run->program_name, sizeof run->program_name, "%s", library->request.info->name);
+    run->gpu_bytes = library->kernel.min_bytes;
     return own_kernel_open(&work->own, run, library, error);
 }
 
@@ -289,6 +290,8 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
                                  : run->request->unit_why ? run->request->unit_why
                                                           : "a program of the kernel library",
                           .given = given != NULL,
+                          .tell_steps = !own && !run->request->inner && !(run->request->idle_s > 0) &&
+                                        library->kernel.steps > library->kernel.loading_steps + 1,
                           .hand_over = hand_over,
                           .context = &operands};
     const bool ok = run_gpu_generation(run, &c.generation, result, error) && choose_contents(&c) &&
@@ -296,7 +299,6 @@ static bool time_at(struct run *run, struct mem_space *space, const uint64_t *gi
                     (!own || run->request->mode == RUN_TIMING || own_kernel_expect(&work->own, &c, library, operands.address)) &&
                     framework_check_expect(&work->check, &c, library, operands.address) && address_steps(&c) &&
                     find_present(&c, &operands) && run_chain(&c);
-    run->gpu_bytes = library->kernel.min_bytes;
     for (unsigned i = 0; given && i < library->kernel.buffers; i++) /* what nobody else knows */
         if (library->kernel.buffer[i].role == GPU_BUFFER_SCRATCH && operands.address[i])
             mem_space_unmap(space, operands.address[i],

@@ -123,8 +123,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("unit") " all: only kernels (KERNEL:SHAPE), networks and language models run on several units");
-    if (q->idle_s > 0 && run->kind->part != PART_ANE)
-        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("idle") " belongs to the Neural Engine, which falls asleep");
+    if (!run_burst_check(run, error))
+        return false;
     return (!run_is_operator(q) || check_operator(run, error)) && check_repetitions(run, error) && check_profile(run, error) &&
            run->kind->check(run, error);
 }
@@ -220,8 +220,8 @@ static bool host_holds(const struct run *run, struct orch_error *error)
 bool run_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     return host_holds(run, error) && fill_texts(run, result, error) && run_compression(run, m, error) &&
-           run->kind->time_in(run, NULL, m, result, error) && run->kind->account(run, m, result, error) &&
-           run_add_memory_use(run, m, result, error);
+           run->kind->time_in(run, NULL, m, result, error) && run_burst(run, m, result, error) &&
+           run->kind->account(run, m, result, error) && run_add_memory_use(run, m, result, error);
 }
 
 bool run_time_given(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,

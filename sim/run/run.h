@@ -108,7 +108,14 @@ struct run_request {
     bool cold;                               /* caches empty; else one untimed warm-up */
     uint32_t present;                        /* with `cold`: operands that are in the caches all the same, a bit each, by their
                                               * order among those that the kernel reads */
-    double idle_s;   /* Neural Engine: idle time behind the warm-up, after which the engine has to wake up */
+    double idle_s; /* GPU, Neural Engine: idle time behind the warm-up, after which the unit may have to wake up */
+    struct run_burst {
+        unsigned buffers, launches; /* 0 = 1 */
+    } burst;                        /* GPU, behind idle_s: command buffers that are waited for one by one, and launches of each */
+    const struct run_source {       /* what the chip was opened from, for what needs it at other clocks; NULL = nothing does */
+        const struct chip_db *chips;
+        const struct chip_overrides *sets;
+    } * source_of_chip;
     unsigned repeat; /* 0 = 1 */
     bool evict;      /* each repetition starts with empty caches; goes with `cold` */
     bool one_buffer; /* GPU: one command buffer has all repetitions, so that its costs come once; else each has its own */

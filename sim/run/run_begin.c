@@ -81,6 +81,11 @@ static bool write_options(struct run *run)
         json_add_text(o, "buffers", "each step");
     if (q->idle_s > 0)
         json_add_number(o, "idle", q->idle_s);
+    if (q->burst.buffers || q->burst.launches) {
+        const unsigned both[] = {q->burst.buffers, q->burst.launches};
+        snprintf(args, sizeof args, "%ux%u", both[0], both[1]);
+        json_add_text(o, "burst", args);
+    }
     if (q->kernels)
         json_add_text(o, "kernels", q->kernels);
     if (q->policy)

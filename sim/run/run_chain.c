@@ -26,7 +26,7 @@ static void add_gpu(struct run_chain *c, const struct run_launch *l)
 static bool tell_step(struct run_chain *c, unsigned number, const struct run_measure *m)
 {
     char name[48];
-    snprintf(name, sizeof name, RUN_COUNTER_STEP, number + 1);
+    snprintf(name, sizeof name, RUN_COUNTER_STEP, number - c->loading + 1);
     return !c->tell_steps || c->run->request->mode == RUN_FUNCTIONAL ||
            run_values_add(&c->result->counters, name, 1e-9 * m->gpu.device_ns) || no_memory(c);
 }

@@ -25,6 +25,8 @@ void run_gpu_explain(FILE *out, const struct run *run, const struct run_result *
     fprintf(out, "             while busy this run reaches %.3g %% of it%s\n", 100 * reached / roof,
             reached > roof ? ": caches brought what DRAM could not" : "");
     const double held = run_values_get(&r->counters, "gpu.threadgroups_per_core");
+    if (!run->gpu_group_threads) /* an answer of before */
+        return;
     fprintf(out, "occupancy    %.0f threadgroups of %u threads per core%s%s\n", held, run->gpu_group_threads,
             run->occupancy_limit ? ", limited by " : "", run->occupancy_limit ? run->occupancy_limit : "");
 }

@@ -50,6 +50,14 @@ void run_energy_of_cores(const struct energy_model *model, const struct run_meas
 void run_energy_of_gpu(const struct energy_model *model, const struct run_measure *m, struct energy_run *energy);
 void run_energy_of_ane(const struct energy_model *model, const struct run_measure *m, struct energy_run *energy);
 
+/* ---- run_burst.c: launches of a GPU that was idle ---- */
+
+/* Whether the request may say how long its unit was idle. */
+bool run_burst_check(const struct run *run, struct orch_error *error);
+/* Where it was: the measure is that of a launch in the fastest of the burst's command buffers, at the clocks that the GPU's
+ * controller gave it. Nothing else is touched. */
+bool run_burst(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+
 /* ---- run_memory.c ---- */
 
 /* Bytes of all buffers as far as they are known before the run; whether so much fits a machine with `gib` (0 = the largest). */

@@ -42,10 +42,8 @@ static void scaled_override(const struct chip *chip, const char *key, double sha
     }
 }
 
-/* Opens the chip once more with every clock of a domain scaled: cores with their AMX blocks, GPU, or Neural Engine. `overrides`
- * are those that the chip was opened with. Close with chip_close; NULL with *error. */
-static struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
-                                  enum power_domain driver, double share, struct orch_error *error)
+struct chip *run_chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
+                               enum power_domain driver, double share, struct orch_error *error)
 {
     const char *text[OVERRIDES_MAX + 2];
     char own[2][TEXT_BYTES];
@@ -132,7 +130,7 @@ bool run_profile_split(const struct run_request *request, const struct chip_db *
     struct power_profile second;
     struct run_result other;
 
-    struct chip *const chip = chip_at_share(db, request->chip, overrides, profile->driver, SECOND_SHARE, error);
+    struct chip *const chip = run_chip_at_share(db, request->chip, overrides, profile->driver, SECOND_SHARE, error);
     if (!chip)
         return false;
     slower.chip = chip;

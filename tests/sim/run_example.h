@@ -26,7 +26,9 @@ static inline struct outcome run_on_sets(const struct chip_db *db, const char *c
     run_result_init(&o.result);
     if (!chip)
         return o;
+    const struct run_source source = {db, &overrides};
     request.chip = chip;
+    request.source_of_chip = &source;
     request.workload = workload;
     struct run *run = run_prepare(&request, &o.error);
     o.ok = run && run_execute(run, NULL, 1, &o.result, &o.error);

@@ -78,17 +78,21 @@ static double exact_element(const struct product *p, const double *a, const doub
     return sum;
 }
 
-static double worst_ratio(const struct gpu_example *x, const struct product *p, const double *old)
+static double worst_ratio(const struct gpu_example *x, const struct product *p, const double *old, bool gated)
 {
     double *a = copy_of(x, "a"), *b = copy_of(x, "b"), *c = copy_of(x, "c"), worst = 0;
+    double *d = gated ? copy_of(x, "d") : NULL;
     for (long t = 0; t < p->batch; t++)
         for (int row = 0; row < p->m; row++)
             for (int column = 0; column < p->n; column++) {
                 const long at = (t * p->m + row) * p->n + column;
                 double magnitude;
                 const double sum = exact_element(p, a + t * p->m * p->k, b + t * p->k * p->n, row, column, &magnitude);
-                const double want = p->alpha * sum + (p->beta != 0 ? p->beta * old[at] : 0);
-                const double all = fabs(p->alpha) * magnitude + (p->beta != 0 ? fabs(p->beta * old[at]) : 0);
+                const double less = d ? d[t * p->m + row] : 0;
+                const double want =
+                    d ? old[at] * (p->alpha * sum - less) : p->alpha * sum + (p->beta != 0 ? p->beta * old[at] : 0);
+                const double all = (fabs(p->alpha) * magnitude + fabs(less)) * (d ? fabs(old[at]) : 1) +
+                                   (p->beta != 0 ? fabs(p->beta * old[at]) : 0);
                 const double bound = (p->k + 4) * 0x1p-24 * all + example_epsilon(x->request.type) * fabs(want) + 0x1p-25;
                 const double ratio = fabs(c[at] - want) / bound;
                 worst = !(ratio <= worst) ? ratio : worst;
@@ -96,6 +100,7 @@ static double worst_ratio(const struct gpu_example *x, const struct product *p, 
     free(a);
     free(b);
     free(c);
+    free(d);
     return worst;
 }
 
@@ -111,7 +116,7 @@ static void check_gemm(struct product p, const char *precision, const char *more
     double *old = open ? copy_of(&x, "c") : NULL;
     const bool ok = open && example_run(&x, p.k % 2); /* both ways of executing: with all checks, and fast */
     CHECK(ok, "%s %s: %s", workload, precision, x.text);
-    const double ratio = ok ? worst_ratio(&x, &p, old) : 0;
+    const double ratio = ok ? worst_ratio(&x, &p, old, strstr(more, "gate=1") != NULL) : 0;
     CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
     free(old);
     example_close(&x);
@@ -158,6 +163,15 @@ static void test_gemm_scales_and_batches(void)
     check_gemm((struct product){64, 64, 16, 1, 0, 0, 2.5, 1, 8}, "f32", "");
     check_gemm((struct product){30, 47, 20, 2, 1, 0, -3, 0.3, 8}, "f16", "");
     check_gemm((struct product){30, 47, 20, 2, 1, 1, 1, 2, 8}, "bf16", "");
+}
+
+static void test_gemm_gates(void)
+{
+    check_gemm((struct product){40, 24, 19, 3, 0, 1, 1, 0, 8}, "f32", ",gate=1");
+    check_gemm((struct product){64, 64, 320, 1, 0, 0, 0.5, 0, 8}, "f32", ",gate=1"); /* where parts of k would be chosen */
+    check_gemm((struct product){67, 70, 48, 2, 1, 1, 1, 0, 1}, "f16", ",gate=1");
+    check_gemm((struct product){30, 47, 20, 1, 0, 0, 1, 0, 1}, "bf16", ",gate=1");
+    example_refused("gemm:8x8x8,gate=1,beta=1", NULL, "one of them");
 }
 
 static void test_gemm_parts_of_k(void)
@@ -418,6 +432,7 @@ static const struct suite_test tests[] = {
     {"gemm: large tiles, every number of steps", test_gemm_large_tiles},
     {"gemm: transposed operands", test_gemm_transposes},
     {"gemm: alpha, beta, batches", test_gemm_scales_and_batches},
+    {"products that gate what is there", test_gemm_gates},
     {"gemm: parts of k", test_gemm_parts_of_k},
     {"gemm: fewer than four columns", test_gemm_narrow},
     {"gemv: plain matrices", test_gemv_plain},

@@ -31,6 +31,10 @@ static void add_request(struct content_hash *h, const struct run_request *q)
     }
     if (q->idle_s > 0)
         content_hash_add_number(h, q->idle_s);
+    if (q->burst.buffers || q->burst.launches) {
+        content_hash_add_integer(h, q->burst.buffers);
+        content_hash_add_integer(h, q->burst.launches);
+    }
     if (q->kernels) { /* dispatch rules may look at the name of the chip */
         content_hash_add_text(h, q->kernels);
         content_hash_add_text(h, chip_id(q->chip));

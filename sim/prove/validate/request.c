@@ -57,8 +57,10 @@ struct run_request validate_request(const struct validate_program *p, unsigned n
         q.language = &l->language;
     else if (!p->ane)
         q.detail = "sampled";
-    else if (!p->power)
+    if (!p->power && (p->ane || p->burst.buffers)) {
         q.idle_s = p->idle_seconds;
+        q.burst = p->burst;
+    }
     return q;
 }
 
@@ -143,6 +145,8 @@ char *validate_request_command(const struct run_request *q, const char *chip, co
         snprintf(number, sizeof number, "%.17g", q->idle_s);
         write_option(out, "idle", number);
     }
+    if (q->burst.buffers)
+        fprintf(out, " --burst %ux%u", q->burst.buffers, q->burst.launches);
     for (size_t i = 0; i < sets->count; i++)
         write_option(out, "set", sets->text[i]);
     if (fclose(out) == 0)

@@ -21,6 +21,7 @@ struct row_chip {
     char row_set[2][48]; /* of the last row */
     const char **text;   /* what `sets` points to */
     struct chip_overrides sets;
+    struct run_source source;
 };
 
 struct row_chip *row_chip_create(const struct chip_db *db, const struct chip_overrides *overrides)
@@ -29,6 +30,7 @@ struct row_chip *row_chip_create(const struct chip_db *db, const struct chip_ove
     if (!c)
         return NULL;
     c->db = db;
+    c->source = (struct run_source){db, &c->sets};
     if (overrides)
         c->given = *overrides;
     c->text = calloc(c->given.count + ARRAY_COUNT(c->row_set), sizeof *c->text);
@@ -102,4 +104,9 @@ const struct chip *row_chip_open(struct row_chip *c, const struct validate_progr
 const struct chip_overrides *row_chip_sets(const struct row_chip *c)
 {
     return &c->sets;
+}
+
+const struct run_source *row_chip_source(const struct row_chip *c)
+{
+    return &c->source;
 }

@@ -15,5 +15,7 @@ void row_chip_free(struct row_chip *chips);
 const struct chip *row_chip_open(struct row_chip *chips, const struct validate_program *program, struct orch_error *error);
 /* What is set in it: "KEY=VALUE" by the row, then by the user, whose values win. Valid until the next call. */
 const struct chip_overrides *row_chip_sets(const struct row_chip *chips);
+/* From where it can be opened at another clock, with what is set. Valid until the next call. */
+const struct run_source *row_chip_source(const struct row_chip *chips);
 
 #endif

@@ -36,7 +36,8 @@ bool run_runner_ask(struct row_chip *chips, struct memo *memo, const struct vali
     const struct chip *const chip = row_chip_open(chips, p, error);
     if (!chip)
         return false;
-    const struct run_request request = validate_request_on(p, number, chip);
+    struct run_request request = validate_request_on(p, number, chip);
+    request.source_of_chip = row_chip_source(chips);
     char *const key = validate_request_command(&request, p->chip, row_chip_sets(chips));
     if (!key)
         return orch_no_memory(error);

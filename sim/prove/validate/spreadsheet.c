@@ -128,7 +128,8 @@ double spreadsheet_value(const struct chip *chip, const struct validate_row *row
 {
     const struct unit unit = unit_of(row);
     struct spreadsheet_work w;
-    if (p->power || p->slope || p->idle_seconds > 0 || p->measure == VALIDATE_RATIO || strcmp(row->work, "latency") == 0)
+    if (p->power || p->slope || (p->idle_seconds > 0 && !p->burst.buffers) || p->measure == VALIDATE_RATIO ||
+        strcmp(row->work, "latency") == 0)
         return 0;
     const struct spreadsheet_peaks peaks = spreadsheet_peaks(chip, row, p);
     const bool sized = spreadsheet_work(row, p, &w);

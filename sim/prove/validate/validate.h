@@ -15,6 +15,7 @@
 #include "sim/base/error.h"
 #include "sim/chip/chip.h"
 #include "sim/run/language_options.h"
+#include "sim/run/run.h"
 #include "units/mem/mem_space.h"
 
 #include <json-c/json.h>
@@ -108,8 +109,9 @@ struct validate_program {
     struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another, or one request to the Neural Engine */
     bool ane;                                         /* they run on the Neural Engine */
     bool slope;                                       /* ane: the time of the engine alone, of the first launch less the second */
-    double idle_seconds;                              /* ane: idle time before the request; power: between requests */
-    unsigned launches;                                /* not 0: these run instead of code or workload */
+    double idle_seconds;        /* ane: idle time before the request; GPU: before the burst; power: between requests */
+    struct run_burst burst;     /* GPU, idle before: command buffers, and launches of each */
+    unsigned launches;          /* not 0: these run instead of code or workload */
     bool submitted;             /* the time includes the way of a command buffer; otherwise it is that of the device */
     bool requests_apart;        /* Neural Engine: each launch is a request of its own, as often as it is repeated */
     bool beyond_caches;         /* nothing is left in the caches from the run before */

@@ -375,7 +375,26 @@ static void test_played(void)
     }
 }
 
+/* Launches of an operator: each with its time, all of them its own. */
+static void test_times_of_launches(void)
+{
+    struct outcome o = run_on(db, "m1", "conv2d:n=1,c=3,h=16,w=16,k=8,r=3,s=3",
+                              (struct run_request){.unit = "gpu", .kernels = "mlx@0.0.7", .mode = RUN_TIMING});
+    double sum = 0;
+    CHECK(o.ok && o.result.placement.count == 4, "%zu launches %s", o.result.placement.count, o.error.text);
+    for (unsigned i = 0; o.ok && i < o.result.placement.count; i++) {
+        char name[48];
+        snprintf(name, sizeof name, RUN_COUNTER_STEP, i + 1);
+        const double seconds = run_values_get(&o.result.counters, name);
+        CHECK(seconds > 0, "%s: %g s", name, seconds);
+        sum += seconds;
+    }
+    CHECK(fabs(sum / o.result.device_seconds - 1) < 1e-9, "%g s of %g", sum, o.result.device_seconds);
+    run_result_free(&o.result);
+}
+
 static const struct suite_test tests[] = {
+    {"launches of an operator have their times", test_times_of_launches},
     {"results and counts do not depend on threads or chip", test_threads},
     {"times, stalls and counts add up", test_adds_up},
     {"modes agree, repeats add up, cold caches cost time", test_modes},

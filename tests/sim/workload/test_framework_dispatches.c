@@ -298,7 +298,9 @@ static void test_rules(void)
                  {"mfa", "M1", "gemm:320x320x64", 1, 0, "mfa_gemm_nn_float_48x48x24", 49},
                  {"mfa", "M1 Max", "gemm:320x290x64", 1, 0, "mfa_gemm_nn_float_48x48x24", 49},
                  {"mfa", "M2", "gemm:288x320x64,tb=1,beta=1", 1, 0, "mfa_gemm_add_nt_float_32x32x32", 90},
-                 {"mfa", "M3 Pro", "gemm:320x320x64,ta=1", 1, 0, "mfa_gemm_tn_float_direct", 100}};
+                 {"mfa", "M3 Pro", "gemm:320x320x64,ta=1", 1, 0, "mfa_gemm_tn_float_direct", 100},
+                 {"mfa", "M1", "gemm:384x320x64,tb=1,gate=1", 1, 0, "mfa_gate_float_48x48x24", 56},
+                 {"mfa", "M4", "gemm:384x330x64,tb=1,gate=1", 1, 0, "mfa_gate_float_direct", 132}};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct gpu_library *const l = calloc(1, sizeof *l);
         struct framework_choice choice;
@@ -331,6 +333,8 @@ static void test_refusals(void)
                  {"mlx", "layernorm:8x8", "there is no layernorm in f32; there is elementwise (f32 f16)"},
                  {"mlx", "reduce:8x8,op=norm2", "argmax"},
                  {"mfa", "gemm:64x64x64,beta=0.5", "alpha 1, beta 1"},
+                 {"mfa", "gemm:64x20x64,tb=1,gate=1", "from 32 on"},
+                 {"mlx", "gemm:64x64x64,gate=1", "no gate"},
                  {"mfa@2023-01", "gemm:64x64x64", "2024-08"},
                  {"mfa", "softmax:64x64", "there is gemm (f32 f16)"}};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

@@ -80,5 +80,46 @@ static void test_products_mfa(void)
         }
 }
 
-static const struct suite_test tests[] = {{"products", test_products}, {"products of metal-flash-attention", test_products_mfa}};
+/* c times a product less a number of the row, which passes through threadgroup memory; edges and k as above. */
+static void check_gate(unsigned m, unsigned n, unsigned k, unsigned batch, const char *chip, const char *precision)
+{
+    struct example x;
+    char text[96];
+    const double unit = strcmp(precision, "f16") == 0 ? 0x1p-11 : 0x1p-24;
+    snprintf(text, sizeof text, "gemm:%ux%ux%u,batch=%u,tb=1,gate=1", m, n, k, batch);
+    const size_t count = (size_t)m * n * batch;
+    double *const expected = malloc(count * sizeof *expected), *const bound = malloc(count * sizeof *bound);
+    if (run(&x, "mfa", chip, text, precision) && expected && bound) {
+        for (size_t at = 0; at < count; at++) {
+            const size_t row = at / n, z = row / m, column = at % n;
+            double sum = -x.before[3][row], size = fabs(sum);
+            for (unsigned i = 0; i < k; i++) {
+                const double p = x.before[0][row * k + i] * x.before[1][(z * n + column) * k + i];
+                sum += p;
+                size += fabs(p);
+            }
+            expected[at] = x.before[2][at] * sum;
+            bound[at] = (k + 8) * 0x1p-24 * (size * fabs(x.before[2][at]) + 1) + 2 * unit * fabs(expected[at]) + unit;
+        }
+        close_to(&x, 2, expected, bound);
+    }
+    free(expected);
+    free(bound);
+    end(&x);
+}
+
+static void test_gates_mfa(void)
+{
+    for (unsigned which = 0; which < 4; which++) {
+        const char *const chip = which & 1 ? "M3" : "M1", *const precision = which & 2 ? "f16" : "f32";
+        check_gate(96, 144, 48, 1, chip, precision);
+        check_gate(70, 67, 37, 2, chip, precision);
+        check_gate(100, 97, 54, 1, chip, precision);
+        check_gate(501, 490, 28, 1, chip, precision);
+    }
+}
+
+static const struct suite_test tests[] = {{"gates of metal-flash-attention", test_gates_mfa},
+                                          {"products", test_products},
+                                          {"products of metal-flash-attention", test_products_mfa}};
 SUITE_MAIN("framework_products", tests)

@@ -17,8 +17,9 @@ struct gpu_gemm {
     bool transposed_a, transposed_b; /* stored K x M, N x K */
     enum gpu_type type;              /* of a, b, c */
     float alpha, beta;
+    bool gated;                       /* c = c * (alpha * a b - d), d: float32, one a row */
     unsigned row_tiles, column_tiles; /* 2 or 4 each */
-    unsigned a, b, c, partial;        /* buffers; partial: split x batch x m x n float32, when split > 1 */
+    unsigned a, b, c, d, partial;     /* buffers; partial: split x batch x m x n float32, when split > 1 */
 };
 
 /* Whether an operand has more elements than a 32-bit index reaches: places are then found in 64 bits. Lines of operands have at

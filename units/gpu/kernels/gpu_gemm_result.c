@@ -5,7 +5,8 @@ struct result {
     enum gpu_type type;
     struct gpu_base base;
     unsigned index, old, scratch; /* old: four registers for beta * c */
-    bool scaled, added;           /* by alpha; with beta */
+    bool scaled, added, gated;    /* by alpha; with beta; by what was there */
+    unsigned less, lesser;        /* gated: the row's number of d; where the batch's begin */
 };
 
 /* Stores `count` elements of acc, starting at element `first`. */
@@ -13,7 +14,7 @@ static void store_elements(struct gemm_tile *t, const struct result *out, unsign
 {
     struct gpu_emit *e = t->e;
     const char *alpha = out->scaled ? gpu_float(e, t->g->alpha) : "", *beta = out->added ? gpu_float(e, t->g->beta) : "";
-    if (out->added) {
+    if (out->added || out->gated) {
         gpu_load_raw(e, 0, out->type, count, 2 * out->old, out->base, gpu_r(e, out->index));
         gpu_wait(e, 0);
         gpu_widen(e, out->type, count, out->old, 2 * out->old);
@@ -22,6 +23,10 @@ static void store_elements(struct gemm_tile *t, const struct result *out, unsign
         const unsigned value = acc + first + i;
         if (out->scaled)
             gpu_emit(e, "fmul32 r%u, r%u, %s", value, value, alpha);
+        if (out->gated) {
+            gpu_emit(e, "fadd32 r%u, r%u, r%u.neg", value, value, out->less);
+            gpu_emit(e, "fmul32 r%u, r%u, r%u", value, value, out->old + i);
+        }
         if (out->added)
             gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", value, out->old + i, beta, value);
     }
@@ -55,6 +60,15 @@ static void store_four(struct gemm_tile *t, const struct result *out, unsigned a
     gpu_endif(e);
 }
 
+/* What the row's products are gated less by. */
+static void load_less(struct gemm_tile *t, struct result *out, unsigned row)
+{
+    const struct gpu_base d = gpu_argument_buffer(t->e, t->g->d, 0);
+    gpu_emit(t->e, "iadd r%u, r%u, r%u", out->index, out->lesser, row);
+    gpu_load_raw(t->e, 0, GPU_F32, 1, 2 * out->less, d, gpu_r(t->e, out->index));
+    gpu_wait(t->e, 0);
+}
+
 static void store_rows(struct gemm_tile *t, struct result *out, unsigned start)
 {
     const struct gpu_gemm *g = t->g;
@@ -65,6 +79,8 @@ static void store_rows(struct gemm_tile *t, struct result *out, unsigned start)
         gpu_add_imm(e, row, t->row, 4 * i);
         if (cut)
             gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, g->m));
+        if (out->gated)
+            load_less(t, out, row);
         for (unsigned c = 0; c < t->column_groups; c++) {
             gpu_add_imm(e, column, t->column, GEMM_FOUR * c);
             if (t->far)
@@ -109,6 +125,12 @@ void gemm_store_result(struct gemm_tile *t)
         out.base = far_rows(t, &out, batch);
     else
         gpu_mad_imm(e, start, batch, g->m * g->n, GPU_NO_REGISTER);
+    out.gated = g->gated;
+    if (g->gated) {
+        out.less = gpu_register(e, 1);
+        out.lesser = gpu_register(e, 1);
+        gpu_mad_imm(e, out.lesser, batch, g->m, GPU_NO_REGISTER);
+    }
     gpu_register_free(e, batch, 1);
     gpu_register_free(e, part, 1);
     out.index = gpu_register(e, 1);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT, TILE };
+enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT, TILE, GATE };
 enum { LEAST_PART = 128 /* of k: below that the sum of partial results costs more than it gains */, SPLIT_MAX = 64 };
 
 static const struct kernel_parameter parameters[] = {
@@ -19,6 +19,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = "beta", .missing = 0, .least = -1000000, .most = 1000000, .decimal = true},
     {.name = "split", .missing = 0, .least = 0, .most = SPLIT_MAX},
     {.name = "tile", .words = "auto|32x32|32x64|64x32|64x64"}, /* rows x columns of a threadgroup */
+    {.name = "gate", .least = 0, .most = 1},                   /* the product gates what is in c */
     {.name = NULL},
 };
 
@@ -33,6 +34,9 @@ static bool check_size(const struct gpu_gemm *g, struct isa_error *error)
     if (g->split > 1 && c > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / g->split)
         return kernel_refuse(error, "gemm: split=%u makes more than 2^31 - 1 partial results; split=1 makes none",
                              (unsigned)g->split);
+    if (g->gated && (g->beta != 0.0F || gpu_gemm_is_far(g)))
+        return kernel_refuse(error, g->beta != 0.0F ? "gemm: gate=1 multiplies what is in c, beta adds it: one of them"
+                                                    : "gemm: gate=1 has operands of up to 2^31 - 1 elements");
     if (gpu_gemm_is_far(g) && row > GPU_GEMM_FAR_ROW_MAX)
         return kernel_refuse(error, "gemm: rows of operands beyond 2^31 - 1 elements have at most %u, not %u",
                              (unsigned)GPU_GEMM_FAR_ROW_MAX, (unsigned)row);
@@ -69,6 +73,8 @@ static void choose_tile(struct gpu_gemm *g, int64_t asked, uint32_t cores)
 static void choose_split(struct gpu_gemm *g, int64_t asked, uint32_t cores)
 {
     const uint64_t groups = groups_of(g), steps = g->k / gpu_gemm_step(g);
+    if (g->gated)
+        return;
     uint64_t split = asked ? (uint64_t)asked : groups < cores ? (cores + groups - 1) / groups : 1;
     const uint64_t most = asked ? steps : g->k / LEAST_PART;
     split = split > most ? most : split;
@@ -126,10 +132,12 @@ static bool build_sum(const struct gpu_gemm *g, struct gpu_kernel *kernel, struc
 static void add_buffers(struct gpu_gemm *g, struct gpu_kernel *kernel)
 {
     const uint64_t m = g->m, n = g->n, k = g->k, batch = g->batch;
-    const enum gpu_buffer_role role = g->beta != 0.0F ? GPU_BUFFER_IN_OUT : GPU_BUFFER_OUTPUT;
+    const enum gpu_buffer_role role = g->beta != 0.0F || g->gated ? GPU_BUFFER_IN_OUT : GPU_BUFFER_OUTPUT;
     g->a = gpu_kernel_add_buffer(kernel, "a", g->type, m * k * batch, GPU_BUFFER_INPUT, -1, 1);
     g->b = gpu_kernel_add_buffer(kernel, "b", g->type, k * n * batch, GPU_BUFFER_INPUT, -1, 1);
     g->c = gpu_kernel_add_buffer(kernel, "c", g->type, m * n * batch, role, -1, 1);
+    if (g->gated)
+        g->d = gpu_kernel_add_buffer(kernel, "d", GPU_F32, m * batch, GPU_BUFFER_INPUT, -1, 1);
     if (g->split > 1)
         g->partial = gpu_kernel_add_buffer(kernel, "partial", GPU_F32, m * n * batch * g->split, GPU_BUFFER_SCRATCH, 0, 0);
 }
@@ -139,7 +147,8 @@ static void account(const struct gpu_gemm *g, struct gpu_kernel *kernel)
     const double m = g->m, n = g->n, k = g->k, batch = g->batch, size = (double)gpu_type_bytes(g->type, 1);
     kernel->macs = m * n * k * batch;
     kernel->flops = 2 * kernel->macs;
-    kernel->min_bytes = size * batch * (m * k + k * n + m * n * (g->beta != 0.0F ? 2 : 1));
+    kernel->min_bytes =
+        size * batch * (m * k + k * n + m * n * (g->beta != 0.0F || g->gated ? 2 : 1)) + (g->gated ? 4 * batch * m : 0);
 }
 
 static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
@@ -155,6 +164,7 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
         .split = 1,
         .alpha = (float)r->decimal[ALPHA],
         .beta = (float)r->decimal[BETA],
+        .gated = r->value[GATE],
     };
     const uint32_t cores = r->cores ? r->cores : 1;
     choose_tile(&g, r->value[TILE], cores);
@@ -167,10 +177,11 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,split=S][,tile=RxC]", "f32 f16 bf16",
+    {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,split=S][,tile=RxC][,gate=0|1]", "f32 f16 bf16",
      "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32; ta/tb: operand stored transposed; split: parts of k (0: as "
      "many "
-     "as fill the chip); tile: of a threadgroup, 32 or 64 each (auto: the largest that leaves no core idle)",
+     "as fill the chip); tile: of a threadgroup, 32 or 64 each (auto: the largest that leaves no core idle); "
+     "gate: c = c * (alpha * op(a) * op(b) - d), with a number of d for each row, as in the backward pass of attention",
      3, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_gemm = {rows, ARRAY_COUNT(rows)};

@@ -61,8 +61,8 @@ bool ggml_gemm(struct framework_plan *p)
                    batch = plan_value(p, "batch");
     const uint64_t least = p->version < SOME_TOKENS ? 2 : p->version < DYNAMIC ? 5 : 9;
     const double alpha = plan_decimal(p, "alpha"), beta = plan_decimal(p, "beta");
-    if (!plan_value(p, "tb") || plan_value(p, "ta") || alpha < 1 || alpha > 1 || beta < 0 || beta > 0)
-        return plan_refuse(p, "gemm has weights in rows (tb=1), without ta, alpha and beta");
+    if (!plan_value(p, "tb") || plan_value(p, "ta") || alpha < 1 || alpha > 1 || beta < 0 || beta > 0 || plan_value(p, "gate"))
+        return plan_refuse(p, "gemm has weights in rows (tb=1), without ta, alpha, beta and gate");
     if (tokens == 1 && batch == 1) {
         matrix_vector(p, 1, 0, 2, rows, depth, false);
         return !p->failed;

@@ -19,14 +19,37 @@ static struct block block_of(const struct framework_plan *p, uint64_t m, uint64_
     return half ? large_half : large;
 }
 
+static void give_sizes(struct framework_plan *p, uint64_t m, uint64_t n, uint64_t k, bool ta, bool tb)
+{
+    plan_number(p, (uint32_t)m, (uint32_t)n, (uint32_t)k, (uint32_t)(ta ? m : k), (uint32_t)(tb ? k : n), (uint32_t)n,
+                (uint32_t)(m * k), (uint32_t)(k * n), (uint32_t)(m * n));
+}
+
 static void give_product(struct framework_plan *p, uint64_t m, uint64_t n, uint64_t k, bool ta, bool tb)
 {
     enum { A, B, C };
     plan_buffer(p, A);
     plan_buffer(p, B);
     plan_buffer(p, C);
-    plan_number(p, (uint32_t)m, (uint32_t)n, (uint32_t)k, (uint32_t)(ta ? m : k), (uint32_t)(tb ? k : n), (uint32_t)n,
-                (uint32_t)(m * k), (uint32_t)(k * n), (uint32_t)(m * n));
+    give_sizes(p, m, n, k, ta, tb);
+}
+
+/* Gradients of scores: sums are in float32, and every result is that of a block that lies inside. */
+static bool gate(struct framework_plan *p, uint64_t m, uint64_t n, uint64_t k, uint64_t batch)
+{
+    enum { A, B, C, D };
+    const struct block b = block_of(p, m, n, batch);
+    char tile[16] = "direct";
+    if (plan_value(p, "ta") || !plan_value(p, "tb") || k < 2 || m < b.size || n < b.size)
+        return plan_refuse(p, "gemm with gate=1 has tb=1 and no ta, k from 2, and m and n from %u on", b.size);
+    if (b.simdgroups > 1)
+        snprintf(tile, sizeof tile, "%ux%ux%u", b.size, b.size, b.deep);
+    plan_launch_groups(p, (struct plan_size){plan_ceil(n, b.size), plan_ceil(m, b.size), batch},
+                       (struct plan_size){32 * b.simdgroups * b.simdgroups, 1, 1}, "mfa_gate_%s_%s", plan_type(p), tile);
+    for (unsigned buffer = A; buffer <= D; buffer++)
+        plan_buffer(p, buffer);
+    give_sizes(p, m, n, k, false, true);
+    return !p->failed;
 }
 
 bool mfa_gemm(struct framework_plan *p)
@@ -42,6 +65,8 @@ bool mfa_gemm(struct framework_plan *p)
         return plan_refuse(p, "gemm with beta has no transposed a");
     if (m * n > UINT32_MAX || m * k > UINT32_MAX || k * n > UINT32_MAX)
         return plan_refuse(p, "gemm with a matrix of more than 2^32 - 1 elements");
+    if (plan_value(p, "gate"))
+        return gate(p, m, n, k, batch);
     const struct block b = block_of(p, m, n, batch);
     if (b.simdgroups > 1)
         snprintf(tile, sizeof tile, "%ux%ux%u", b.size, b.size, b.deep);

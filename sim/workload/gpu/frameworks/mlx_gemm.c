@@ -190,6 +190,8 @@ bool mlx_gemm(struct framework_plan *p)
                      .beta = (float)plan_decimal(p, "beta"),
                      .b = 1,
                      .c = 2};
+    if (plan_value(p, "gate"))
+        return plan_refuse(p, "gemm has no gate");
     g.adds = g.alpha < 1 || g.alpha > 1 || g.beta < 0 || g.beta > 0;
     if (g.m * g.n > UINT32_MAX || g.m * g.k > UINT32_MAX || g.k * g.n > UINT32_MAX)
         return plan_refuse(p, "gemm with a matrix of more than 2^32 - 1 elements");

@@ -105,7 +105,7 @@ bool mps_gemm(struct framework_plan *p)
                             .ta = plan_value(p, "ta") != 0,
                             .tb = plan_value(p, "tb") != 0};
     const enum kind kind = kind_of(p, &g);
-    if (kind == TILES)
+    if (kind == TILES || plan_value(p, "gate"))
         return mlx_gemm(p);
     if (g.m * g.n > UINT32_MAX || g.m * g.k > UINT32_MAX || g.k * g.n > UINT32_MAX)
         return plan_refuse(p, "gemm with a matrix of more than 2^32 - 1 elements");

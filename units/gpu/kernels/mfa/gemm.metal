@@ -81,6 +81,14 @@ struct block_copy {
             for (uint e = 0; e < 4; e++)
                 put[i * DOWN * PITCH + e] = piece[i][e];
     }
+    // Only the first `deep` columns, a multiple of four, of all rows.
+    void part(threadgroup T *block, device const T *from, uint stride, uint deep)
+    {
+        if (column >= deep)
+            return;
+        load(from, stride);
+        store(block);
+    }
     // Both in one for a block that is not there as a whole, with fewer registers.
     void edge(threadgroup T *block, device const T *from, uint stride, uint rows, uint columns)
     {
@@ -175,6 +183,41 @@ struct quarter {
                 for (uint e = 0; e < 2; e++)
                     if (part.has(i * 8, j * 8 + e))
                         sum[i][j].thread_elements()[e] = (SUM)c[i * 8 * ldc + j * 8 + e];
+    }
+    // Of the products of a row its number is subtracted; then they gate what is there.
+    void begin_less(device const float *d)
+    {
+#pragma unroll
+        for (uint i = 0; i < TM; i++) {
+            const float less = d[i * 8];
+#pragma unroll
+            for (uint j = 0; j < TN; j++)
+#pragma unroll
+                for (uint e = 0; e < 2; e++)
+                    sum[i][j].thread_elements()[e] = (SUM)-less;
+        }
+    }
+    void gate(device const T *c, uint ldc)
+    {
+#pragma unroll
+        for (uint i = 0; i < TM; i++) {
+            device const T *const line = c + i * 8 * ldc;
+#pragma unroll
+            for (uint j = 0; j < TN; j++)
+#pragma unroll
+                for (uint e = 0; e < 2; e++)
+                    sum[i][j].thread_elements()[e] *= (SUM)line[j * 8 + e];
+        }
+    }
+    void put(threadgroup T *block, uint pitch)
+    {
+#pragma unroll
+        for (uint i = 0; i < TM; i++)
+#pragma unroll
+            for (uint j = 0; j < TN; j++)
+#pragma unroll
+                for (uint e = 0; e < 2; e++)
+                    block[i * 8 * pitch + j * 8 + e] = (T)sum[i][j].thread_elements()[e];
     }
     void end(device T *c, uint ldc, bool whole, range part)
     {
@@ -364,6 +407,141 @@ template <typename T, typename SUM, bool TA, bool TB, bool ADDS>
     q.end(c, s.ldc, whole, part);
 }
 
+// A block of results from threadgroup memory to its place, where the original has a copy engine do it: rows and columns from
+// `first` to `last`.
+template <typename T, uint SIZE, uint THREADS>
+static void copy_out(threadgroup const T *block, device T *c, uint ldc, uint thread_index, uint2 first, uint2 last)
+{
+    constexpr uint ACROSS = SIZE / 4, DOWN = THREADS / ACROSS;
+    const uint row = thread_index / ACROSS, column = thread_index % ACROSS * 4;
+    if (first.x == 0 && first.y == 0 && last.x == SIZE && last.y == SIZE) {
+        if (row >= DOWN)
+            return;
+#pragma unroll
+        for (uint i = 0; i < SIZE / DOWN * DOWN; i += DOWN) {
+            threadgroup const T *const get = block + (row + i) * SIZE + column;
+            device T *const to = c + (row + i) * ldc + column;
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                to[e] = get[e];
+        }
+        if (SIZE % DOWN && row + SIZE / DOWN * DOWN < SIZE)
+            for (uint e = 0; e < 4; e++)
+                c[(row + SIZE / DOWN * DOWN) * ldc + column + e] = block[(row + SIZE / DOWN * DOWN) * SIZE + column + e];
+        return;
+    }
+    if (row >= DOWN)
+        return;
+#pragma unroll 1
+    for (uint i = row; i < last.y; i += DOWN)
+        for (uint e = 0; e < 4; e++)
+            if (i >= first.y && column + e >= first.x && column + e < last.x)
+                c[i * ldc + column + e] = block[i * SIZE + column + e];
+}
+
+#define GATE_ARGUMENTS(T) \
+    device const T *a [[buffer(0)]], device const T *b [[buffer(1)]], device T *c [[buffer(2)]], \
+        device const float *d [[buffer(3)]], constant gemm_sizes &s [[buffer(4)]], \
+        uint3 group [[threadgroup_position_in_grid]], ushort simdgroup [[simdgroup_index_in_threadgroup]], \
+        ushort lane [[thread_index_in_simdgroup]]
+
+// The gradient of a softmax's scores: c = c * (a times the rows of b - d), d a number for each row. The results pass through
+// threadgroup memory. Results have the size of a block at least.
+template <typename T, typename SUM, uint BM, uint BK, uint PITCH_B>
+[[kernel, max_total_threads_per_threadgroup(128)]] void gate_copied(GATE_ARGUMENTS(T))
+{
+    constexpr uint M = BM / 2, OPERANDS = BM * BK + BM * PITCH_B, RESULTS = BM * BM;
+    threadgroup T block[OPERANDS > RESULTS ? OPERANDS : RESULTS];
+    threadgroup T *const block_a = block, *const block_b = block + BM * BK;
+    const uint thread_index = simdgroup * 32 + lane;
+    const uint row0 = inside(group.y * BM, s.m, BM, M), column0 = inside(group.x * BM, s.n, BM, M);
+    const uint rows = min(BM, s.m - row0), columns = min(BM, s.n - column0);
+    const ushort2 at = place_of(lane);
+    const uint row = simdgroup / 2 * M, column = simdgroup % 2 * M;
+    const bool works = group.y * BM + row < s.m && group.x * BM + column < s.n;
+    quarter<T, SUM, M / 8, M / 8, false, true> q;
+    a += (ulong)group.z * s.batch_a + row0 * s.lda;
+    b += (ulong)group.z * s.batch_b + column0 * s.ldb;
+    c += (ulong)group.z * s.batch_c;
+    d += group.z * s.m;
+    const uint first_row = works ? row0 + row : 0, first_column = works ? column0 + column : 0;
+    q.begin_less(d + first_row + at.y);
+    threadgroup const T *const get_a = block_a + (row + at.y) * BK + at.x;
+    threadgroup const T *const get_b = block_b + (column + at.x) * PITCH_B + at.y;
+    block_copy<T, BM, BK, BK, 128> copy_a;
+    block_copy<T, BM, BK, PITCH_B, 128> copy_b;
+    copy_a.begin(thread_index);
+    copy_b.begin(thread_index);
+    for (uint first = 0; first < s.k; first += BK) {
+        const uint deep = min(BK, s.k - first);
+        if (rows == BM && columns == BM && deep == BK) {
+            copy_a.load(a, s.lda);
+            copy_b.load(b, s.ldb);
+            copy_a.store(block_a);
+            copy_b.store(block_b);
+        } else if (rows == BM && columns == BM && deep % 8 == 0) {
+            copy_a.part(block_a, a, s.lda, deep);
+            copy_b.part(block_b, b, s.ldb, deep);
+        } else {
+            copy_a.edge(block_a, a, s.lda, rows, deep);
+            copy_b.edge(block_b, b, s.ldb, columns, deep);
+        }
+        a += BK;
+        b += BK;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (works) {
+#pragma unroll
+            for (uint k = 0; k < BK; k += 8)
+                if (k < deep)
+                    q.step(get_a + k, BK, get_b + k, PITCH_B);
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (works) {
+        q.gate(c + (first_row + at.y) * s.ldc + first_column + at.x, s.ldc);
+        q.put(block + (row + at.y) * BM + column + at.x, BM);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    copy_out<T, BM, 128>(block, c + row0 * s.ldc + column0, s.ldc, thread_index,
+                         uint2(group.x * BM - column0, group.y * BM - row0), uint2(columns, rows));
+}
+
+template <typename T, typename SUM>
+[[kernel, max_total_threads_per_threadgroup(32)]] void gate_direct(GATE_ARGUMENTS(T))
+{
+    constexpr uint SIZE = 32;
+    threadgroup T block[SIZE * SIZE];
+    const uint row0 = inside(group.y * SIZE, s.m, SIZE, SIZE), column0 = inside(group.x * SIZE, s.n, SIZE, SIZE);
+    const ushort2 at = place_of(lane);
+    quarter<T, SUM, 4, 4, false, true> q;
+    a += (ulong)group.z * s.batch_a + row0 * s.lda;
+    b += (ulong)group.z * s.batch_b + column0 * s.ldb;
+    c += (ulong)group.z * s.batch_c + row0 * s.ldc + column0;
+    q.begin_less(d + group.z * s.m + row0 + at.y);
+    const uint in_place = s.k / 8 * 8;
+    device const T *get_a = a + at.y * s.lda + at.x;
+    device const T *get_b = b + at.x * s.ldb + at.y;
+    for (uint k = 0; k < in_place; k += 8) {
+        q.step(get_a, s.lda, get_b, s.ldb);
+        get_a += 8;
+        get_b += 8;
+    }
+    if (in_place < s.k) {
+        rest_copy<T, true> copy_a, copy_b;
+        copy_a.load(a + in_place, s.lda, s.k - in_place, lane);
+        copy_b.load(b + in_place, s.ldb, s.k - in_place, lane);
+        copy_a.store(block, lane);
+        copy_b.store(block + SIZE * 8, lane);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        q.step(block + at.y * 8 + at.x, 8, block + SIZE * 8 + at.x * 8 + at.y, 8);
+    }
+    q.gate(c + at.y * s.ldc + at.x, s.ldc);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    q.put(block + at.y * SIZE + at.x, SIZE);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    copy_out<T, SIZE, 32>(block, c, s.ldc, lane, uint2(group.x * SIZE - column0, group.y * SIZE - row0), uint2(SIZE, SIZE));
+}
+
 #define TYPES(T) device const T *, device const T *, device T *, constant gemm_sizes &, uint3, ushort, ushort
 #define COPIED(name, T, ...) template [[host_name(name)]] kernel void copied<T, __VA_ARGS__>(TYPES(T));
 #define DIRECT(name, T, ...) template [[host_name(name)]] kernel void direct<T, __VA_ARGS__>(TYPES(T));
@@ -388,3 +566,11 @@ BLOCK(half, half, 48, 32, 32, 48, 48, 32)
 BLOCK(half, half, 32, 32, 32, 32, 32, 32)
 DIRECTS(float, float)
 DIRECTS(half, half)
+
+#define GATE_TYPES(T) device const T *, device const T *, device T *, device const float *, constant gemm_sizes &, uint3, ushort, ushort
+#define GATES(T, DEEP, PITCH) \
+    template [[host_name("mfa_gate_" #T "_direct")]] kernel void gate_direct<T, float>(GATE_TYPES(T)); \
+    template [[host_name("mfa_gate_" #T "_48x48x" #DEEP)]] kernel void gate_copied<T, float, 48, DEEP, PITCH>(GATE_TYPES(T)); \
+    template [[host_name("mfa_gate_" #T "_32x32x32")]] kernel void gate_copied<T, float, 32, 32, 32>(GATE_TYPES(T));
+GATES(float, 24, 28)
+GATES(half, 32, 32)
