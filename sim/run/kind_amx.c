@@ -132,7 +132,7 @@ static bool one_pass(const struct run *run, const struct kernel_data *data, stru
         orch_no_memory(error);
     if (job)
         amx_job_tell(job, run->progress, pass->doing);
-    if (job && (pass->shape.blind || run_samples(run)))
+    if (job && (pass->shape.blind || run_samples(run, run_copies(run) > 1)))
         amx_job_sample(job, &pass->shape);
     for (unsigned i = 0; ok && i < repeat; i++) {
         const struct engine_task task = amx_job_task(job);

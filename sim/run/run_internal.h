@@ -95,10 +95,12 @@ bool run_output_folder(const char *folder, struct orch_error *error);
 
 /* ---- run_sample.c: samples of runs on one core ---- */
 
-/* True when the run's timing may be a sample. */
-bool run_samples(const struct run *run);
+/* True when the run's timing may be a sample. `separate`: several programs of it run side by side. */
+bool run_samples(const struct run *run, bool separate);
 /* The shape of the sample. Warm-ups are blind; `expected` is the work that a warm-up did, or 0. */
 struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected);
+/* The same for a program whose threads have several cores, for each of them. */
+struct core_sample_shape run_crew_shape(const struct run *run, enum run_sample_of of, bool blind, double expected);
 /* Fills in the level of detail and tells how the time was obtained; false = out of memory. */
 bool run_sample_tell(const struct run *run, const struct run_measure *m, struct run_result *result);
 /* The same in words, for people who ask how the answer came about. */

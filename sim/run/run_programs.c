@@ -121,8 +121,9 @@ static void sample_set(const struct run_programs *s, const struct program_set *s
 {
     const struct core_sample_shape shape = run_sample_shape(s->run, s->sample, blind, s->expected);
     const struct core_sample_shape with_amx = run_sample_shape(s->run, RUN_SAMPLE_AMX_PROGRAM, blind, s->expected);
-    if ((blind || run_samples(s->run)) && set->count == 1)
-        crew_job_sample(set->job[0], &shape, &with_amx);
+    const struct core_sample_shape several = run_crew_shape(s->run, s->sample, blind, s->expected);
+    if (set->count == 1 && (blind || run_samples(s->run, false)))
+        crew_job_sample(set->job[0], &shape, &with_amx, &several);
 }
 
 /* What a program writes in a warm-up is shown only if it does not get further than that. */

@@ -38,16 +38,21 @@ static bool asked(const struct run *run, const char *word)
 }
 
 /* NULL when a sample may stand for the run. */
-static const char *why_whole(const struct run *run)
+static const char *why_whole(const struct run *run, bool separate)
 {
     if (run->request->watch)
         return "somebody watches each of them";
-    return run_copies(run) > 1 ? "several cores meet in time" : NULL;
+    return separate ? "several cores meet in time" : NULL;
 }
 
-bool run_samples(const struct run *run)
+bool run_samples(const struct run *run, bool separate)
 {
-    return run->request->mode != RUN_FUNCTIONAL && !asked(run, "instr") && !why_whole(run);
+    return run->request->mode != RUN_FUNCTIONAL && !asked(run, "instr") && !why_whole(run, separate);
+}
+
+static bool wants(const struct run *run)
+{
+    return asked(run, "sampled") || run->request->mode == RUN_TIMING;
 }
 
 struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample_of of, bool blind, double expected)
@@ -60,16 +65,29 @@ struct core_sample_shape run_sample_shape(const struct run *run, enum run_sample
         shape.first = FIRST_UNASKED;
         shape.miss = of == RUN_SAMPLE_PROGRAM || of == RUN_SAMPLE_LIBRARY ? MISS_UNASKED : 0;
     }
-    shape.leaps = of == RUN_SAMPLE_AMX_PROGRAM && (asked(run, "sampled") || run->request->mode == RUN_TIMING);
+    shape.leaps = of == RUN_SAMPLE_AMX_PROGRAM && wants(run);
     shape.blind = blind;
     shape.expected = expected;
+    return shape;
+}
+
+/* What several cores do is told apart by stretches of 2048 instructions, so that packing and products have paces of their own
+ * without leaps. */
+struct core_sample_shape run_crew_shape(const struct run *run, enum run_sample_of of, bool blind, double expected)
+{
+    struct core_sample_shape shape = run_sample_shape(run, of, blind, expected);
+    shape.leaps = false;
+    if (!blind && wants(run)) {
+        shape.first = shapes[of].first;
+        shape.miss = 0;
+    }
     return shape;
 }
 
 bool run_sample_tell(const struct run *run, const struct run_measure *m, struct run_result *r)
 {
     const struct core_sampled *const s = &m->sampled;
-    const char *const why = asked(run, "sampled") ? why_whole(run) : NULL;
+    const char *const why = asked(run, "sampled") ? why_whole(run, run_copies(run) > 1 && !m->shared) : NULL;
     char text[200];
     if (!run_result_set_text(&r->detail, s->sampled ? "sampled" : "instr"))
         return false;

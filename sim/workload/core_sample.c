@@ -170,6 +170,21 @@ static void advance(struct core_sample *s, double work)
         next_part(s);
 }
 
+void core_sample_enter(struct core_sample *s, enum core_sample_part part)
+{
+    if (part != s->part && (s->part == CORE_SAMPLE_START || s->part == CORE_SAMPLE_WINDOW))
+        close_window(s);
+    s->part = part;
+    s->left = INFINITY;
+}
+
+void core_sample_end_gap(struct core_sample *s)
+{
+    s->left = 0;
+    if (s->part == CORE_SAMPLE_GAP && !s->shape.blind)
+        next_part(s);
+}
+
 /* Accesses that reached further than L1, and those that did so ahead of time. */
 static double missed(const struct core_reading *took)
 {
@@ -210,14 +225,18 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
     advance(s, work);
 }
 
+void core_sample_passed(struct core_sample *s, unsigned kind, double work)
+{
+    s->kind[kind].pending += work;
+    s->kind[kind].pieces++;
+    advance(s, work);
+}
+
 void core_sample_skipped(struct core_sample *s, unsigned kind, double work)
 {
-    struct core_sample_kind *const k = &s->kind[kind];
-    k->pending += work;
-    k->pieces++;
-    if (!k->known && !s->shape.blind)
+    if (!s->kind[kind].known && !s->shape.blind)
         s->left = 0;
-    advance(s, work);
+    core_sample_passed(s, kind, work);
 }
 
 void core_reading_take(struct core_reading *r, const struct soc_core *core, double now_ns)

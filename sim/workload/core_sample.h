@@ -64,6 +64,10 @@ struct core_sample {
 void core_sample_begin(struct core_sample *sample, const struct core_sample_shape *shape);
 /* Goes on in another shape; what has been timed stays. */
 void core_sample_reshape(struct core_sample *sample, const struct core_sample_shape *shape);
+/* Goes on with a part that others decide on, until the next call: of several cores that share one program. */
+void core_sample_enter(struct core_sample *sample, enum core_sample_part part);
+/* Ends a gap: there is work whose pace nobody knows. */
+void core_sample_end_gap(struct core_sample *sample);
 /* Work until the next piece of a sample is to end. */
 double core_sample_piece(const struct core_sample *sample);
 /* True when the next piece of work is to be timed. */
@@ -72,6 +76,8 @@ bool core_sample_times(const struct core_sample *sample, unsigned kind);
 void core_sample_timed(struct core_sample *sample, unsigned kind, double work, const struct core_reading *before,
                        const struct core_reading *after);
 void core_sample_skipped(struct core_sample *sample, unsigned kind, double work);
+/* The same, but a gap goes on. */
+void core_sample_passed(struct core_sample *sample, unsigned kind, double work);
 /* Of what has been told as timed, so much work was leapt over, for which `extra` stands in the readings. */
 void core_sample_leapt(struct core_sample *sample, double work, const struct core_reading *extra);
 /* *to += factor * *from. */

@@ -120,6 +120,9 @@ double amx_block_stores_done_at(const struct amx_block *block, unsigned core);
 
 /* Block cycles of a core from its first instruction to completion, by reason; they add up to *total. */
 void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total);
+/* Lets the time of a core's instructions pass until then, as if what was skipped had been timed; it is charged to the reasons in
+ * proportion to `stall`. */
+void amx_block_pass(struct amx_block *block, unsigned core, double until_ns, const double stall[AMX_STALL_COUNT]);
 uint64_t amx_block_instructions(const struct amx_block *block, unsigned core);
 void amx_block_take_activity(struct amx_block *block, struct activity *into);
 /* Forgets history; clocks start at now_ns (the border between warm-up and run). */

@@ -4,6 +4,8 @@
 #include "units/mem/mem_fast.h"
 #include "units/mem/mem_steady.h"
 
+#include <math.h>
+
 static bool is_load(const struct amx_memo *memo)
 {
     return memo->effect.unit_class == AMX_CLASS_LOAD;
@@ -109,4 +111,24 @@ void amx_block_skip_passes(struct amx_block *block, unsigned number, double now_
         r.load[r.count++] = is_load(memo);
     }
     reach_all(core, now_ns, &r, passes->passes);
+}
+
+void amx_block_pass(struct amx_block *block, unsigned number, double until_ns, const double stall[AMX_STALL_COUNT])
+{
+    struct amx_timing_core *const core = block->core[number];
+    const int64_t until = amx_tick_of(block, until_ns), ticks = until - core->head;
+    int64_t charged = 0;
+    double sum = 0, so_far = 0;
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        sum += fmax(0, stall[i]);
+    if (core->instructions == 0 || ticks <= 0 || sum <= 0)
+        return;
+    for (int i = 0; i < AMX_STALL_COUNT; i++) {
+        so_far += fmax(0, stall[i]) / sum;
+        const int64_t next = i + 1 == AMX_STALL_COUNT ? ticks : llround(so_far * (double)ticks);
+        core->stall[i] += next - charged;
+        charged = next;
+    }
+    core->head = until;
+    core->complete = amx_later(core->complete, until);
 }

@@ -107,6 +107,9 @@ void cpu_timing_work(struct cpu_timing *timing, uint64_t instructions);
 
 /* Keeps the core idle until `until_ns` (no effect when that has passed); the time is charged to `reason`. */
 void cpu_timing_wait_until(struct cpu_timing *timing, double until_ns, enum cpu_stall reason);
+/* Lets so much time pass behind all that was done, as if what was skipped had been timed; it is charged to the reasons in
+ * proportion to `stall`. */
+void cpu_timing_pass(struct cpu_timing *timing, double ns, const double stall[CPU_STALL_COUNT]);
 
 double cpu_timing_now(const struct cpu_timing *timing);     /* dispatch time of the next instruction */
 double cpu_timing_done_at(const struct cpu_timing *timing); /* everything so far has retired */

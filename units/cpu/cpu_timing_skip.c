@@ -5,6 +5,7 @@
  */
 #include "units/cpu/cpu_timing_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Notes that a line is in L1, and whether stores may hit it. */
@@ -158,6 +159,28 @@ void cpu_timing_skip(struct cpu_timing *t)
         mem_port_stop(t->port, false);
     }
     t->trace = NULL;
+}
+
+void cpu_timing_pass(struct cpu_timing *t, double ns, const double stall[CPU_STALL_COUNT])
+{
+    struct cpu_board *const b = &t->board;
+    const uint64_t until = cpu_cycle_of(t, cpu_timing_done_at(t) + ns),
+                   cycles = until > b->last_retire ? until - b->last_retire : 0;
+    uint64_t charged = 0;
+    double sum = 0, so_far = 0;
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        sum += fmax(0, stall[i]);
+    for (int i = 0; i < CPU_STALL_COUNT && sum > 0; i++) {
+        so_far += fmax(0, stall[i]) / sum;
+        const uint64_t next = (uint64_t)llround(so_far * (double)cycles);
+        b->stall[i] += next - charged;
+        charged = next;
+    }
+    b->stall[CPU_STALL_DISPATCH] += cycles - charged;
+    cpu_memo_leave(t);
+    b->last_retire += cycles;
+    if (until > b->now)
+        cpu_board_advance(b, until);
 }
 
 void cpu_timing_touch(struct cpu_timing *t, uint64_t address, uint64_t bytes)

@@ -154,6 +154,8 @@ static void execute_stretch(struct core_job *j)
         cpu_timing_feed(j->core->timing, &j->trace);
     if (j->samples)
         core_job_sample_stretch(j, (double)(core_job_instructions(j) - done));
+    else if (j->crew)
+        crew_sample_ran(j->crew, j->number, &j->trace, (double)(core_job_instructions(j) - done));
     if (work_progress_ends(j->progress, j->doing, NAN, j->core ? cpu_timing_now(j->core->timing) : 0) && j->running) {
         j->running = false;
         j->stop = CPU_STOP_BUDGET;
@@ -175,6 +177,7 @@ enum engine_progress core_job_run(struct core_job *j, double limit_ns)
         }
         if (j->core)
             cpu_timing_advance(j->core->timing, paused ? INFINITY : limit_ns);
+        core_job_settle(j);
     } while (paused || job_now(j) <= limit_ns);
     return ENGINE_MORE;
 }
@@ -229,13 +232,23 @@ void core_job_idle_until(struct core_job *j, double clock_ns)
         j->idle_ns += fmax(0, clock_ns - core_job_clock_ns(j));
 }
 
-void core_job_share(struct core_job *j)
+void core_job_settle(struct core_job *j)
+{
+    if (j->crew)
+        crew_sample_settle(j->crew, j->number);
+}
+
+void core_job_share(struct core_job *j, struct crew_sample *sample, unsigned number)
 {
     const struct cpu_clock counted = {counted_clock, j};
     if (j->shared)
         return;
     j->shared = true;
     core_job_end_sample(j);
+    if (sample && j->core)
+        crew_sample_join(sample, number, j->core);
+    j->crew = j->core ? sample : NULL;
+    j->number = number;
     if (!j->core)
         cpu_core_set_clock(j->cpu, &counted);
 }

@@ -11,6 +11,7 @@
 #include "sim/soc/engine.h"
 #include "sim/soc/soc.h"
 #include "sim/workload/core_sample.h"
+#include "sim/workload/cpu/crew_sample.h"
 #include "units/amx/amx_core.h"
 #include "units/cpu/cpu_core.h"
 
@@ -35,8 +36,11 @@ double core_job_clock_ns(const struct core_job *job);
 void core_job_join(struct core_job *job, const struct core_job *first, double clock_ns);
 /* Idle until a time of the clock, if that is to come. */
 void core_job_idle_until(struct core_job *job, double clock_ns);
-/* From now on stretches are short, because other cores see what this one does, and everything is timed. */
-void core_job_share(struct core_job *job);
+/* From now on stretches are short, because other cores see what this one does. It is core `number` of a sample of all of them;
+ * without one (NULL), everything is timed. */
+void core_job_share(struct core_job *job, struct crew_sample *sample, unsigned number);
+/* The timing of what has run was advanced by others. */
+void core_job_settle(struct core_job *job);
 /* Runs until local time passes limit_ns, or the program ends or pauses (core_job_stop is CPU_STOP_PAUSE; it goes on with the next
  * call). */
 enum engine_progress core_job_run(struct core_job *job, double limit_ns);
@@ -55,6 +59,8 @@ void core_job_tell(struct core_job *job, const struct work_progress *progress, c
 void core_job_sample(struct core_job *job, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx);
 /* After the job has run. */
 struct core_sampled core_job_sampled(struct core_job *job);
+/* Adds to a sample of several cores what the job did before they shared anything. */
+void core_job_add_alone(const struct core_job *job, struct core_sampled *sum);
 
 enum cpu_stop core_job_stop(const struct core_job *job);
 /* Whether it stopped because who waits wanted it to; core_job_stop is CPU_STOP_BUDGET then. */

@@ -24,6 +24,8 @@ struct core_job {
     struct core_sample_shape with_amx;
     bool reshaped; /* to that */
     struct core_phases phases;
+    struct crew_sample *crew;   /* NULL: not one of several, or all of it is timed */
+    unsigned number;            /* of the core there */
     struct core_leap *leap;     /* NULL: loops are not leapt over */
     struct core_reading before; /* of the piece under way */
     double piece;               /* its instructions so far */

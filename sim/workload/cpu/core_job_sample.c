@@ -7,7 +7,7 @@
 
 bool core_job_leaps(const struct core_job *j)
 {
-    return j->leap && j->sample.part == CORE_SAMPLE_START;
+    return j->samples && j->leap && j->sample.part == CORE_SAMPLE_START;
 }
 
 /* From now on nothing is leapt over. */
@@ -167,4 +167,13 @@ struct core_sampled core_job_sampled(struct core_job *j)
     r.work += later;
     r.timed_work += later;
     return r;
+}
+
+void core_job_add_alone(const struct core_job *j, struct core_sampled *sum)
+{
+    const struct core_sampled *const own = &j->sampled;
+    for (int i = 0; i < MEM_TIMED_COUNTS; i++)
+        sum->memory[i] += own->sampled ? own->memory[i] : j->after_sample.memory[i];
+    if (own->sampled)
+        core_sampled_add(sum, own);
 }

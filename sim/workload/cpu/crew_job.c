@@ -38,6 +38,7 @@ static enum engine_progress end(struct crew_job *c, enum cpu_stop stop, const st
         struct soc_core *const core = c->seat[i].core;
         while (core && cpu_timing_pending(core->timing))
             cpu_timing_advance(core->timing, INFINITY);
+        core_job_settle(c->seat[i].job);
     }
     return ENGINE_DONE;
 }
@@ -148,6 +149,7 @@ static enum engine_progress crew_step(void *context, double limit_ns, struct orc
             return ENGINE_MORE;
         if (is_pending(&c->seat[i])) { /* it has run on already; its time has not */
             cpu_timing_advance(c->seat[i].core->timing, fmin(limit_ns, next_ns));
+            core_job_settle(c->seat[i].job);
             continue;
         }
         if (!prepare(c, (unsigned)i, &again, &until_ns))
@@ -231,6 +233,7 @@ void crew_job_free(struct crew_job *c)
         core_job_free(c->seat[i].job);
         cpu_core_free(c->seat[i].own_cpu);
     }
+    crew_sample_free(c->sample);
     free(c);
 }
 
@@ -241,16 +244,23 @@ void crew_job_tell(struct crew_job *c, const struct work_progress *progress, con
     core_job_tell(c->seat[0].job, progress, doing);
 }
 
-void crew_job_sample(struct crew_job *c, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx)
+void crew_job_sample(struct crew_job *c, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx,
+                     const struct core_sample_shape *several)
 {
     core_job_sample(c->seat[0].job, shape, with_amx);
+    c->samples = true;
+    c->shape = *several;
 }
 
 /* ---- what it did ---- */
 
 struct core_sampled crew_job_sampled(struct crew_job *c)
 {
-    return core_job_sampled(c->seat[0].job);
+    struct core_sampled all = c->sample ? crew_sample_end(c->sample, c->latest) : (struct core_sampled){.sampled = false};
+    if (!all.sampled)
+        return core_job_sampled(c->seat[0].job);
+    core_job_add_alone(c->seat[0].job, &all);
+    return all;
 }
 
 enum cpu_stop crew_job_stop(const struct crew_job *c)

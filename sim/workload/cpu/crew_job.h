@@ -31,8 +31,9 @@ struct crew_job *crew_job_create(struct cpu_core *cpu, struct cpu_linux *system,
 void crew_job_free(struct crew_job *crew);
 struct engine_task crew_job_task(struct crew_job *crew);
 void crew_job_tell(struct crew_job *crew, const struct work_progress *progress, const char *doing);
-/* As core_job_sample; what several threads do is timed as a whole. */
-void crew_job_sample(struct crew_job *crew, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx);
+/* As core_job_sample; what several threads do is a sample of its own (crew_sample.h), in the third shape. */
+void crew_job_sample(struct crew_job *crew, const struct core_sample_shape *shape, const struct core_sample_shape *with_amx,
+                     const struct core_sample_shape *several);
 
 /* After the job has run. */
 struct core_sampled crew_job_sampled(struct crew_job *crew);

@@ -22,7 +22,10 @@ struct crew_job {
     struct seat seat[CPU_LINUX_CORES];
     unsigned seats, latest; /* latest: that has run */
     bool shared, over, deadlock, interrupted;
-    double waited_ns; /* the clock, while no thread runs */
+    double waited_ns;               /* the clock, while no thread runs */
+    struct core_sample_shape shape; /* of a sample of several cores */
+    bool samples;
+    struct crew_sample *sample; /* NULL: there are not several, or everything is timed */
     uint64_t max_instructions;
     enum cpu_stop stop;
     struct unit_fault fault;

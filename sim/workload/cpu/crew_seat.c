@@ -16,7 +16,9 @@ void crew_share(struct crew_job *c)
         return;
     c->shared = true;
     *cpu_linux_unit(c->system, 0) = core_job_amx(c->seat[0].job);
-    core_job_share(c->seat[0].job);
+    if (c->samples)
+        c->sample = crew_sample_create(&c->shape); /* without it, everything is timed */
+    core_job_share(c->seat[0].job, c->sample, 0);
 }
 
 /* The next core of the chip; the clocks follow the number of cores that are used. */
@@ -49,7 +51,7 @@ static bool open_seat(struct crew_job *c, double clock_ns, struct orch_error *er
         return false;
     if (c->cores.steers)
         core_job_steer(s->job);
-    core_job_share(s->job);
+    core_job_share(s->job, c->sample, c->seats);
     core_job_join(s->job, c->seat[0].job, clock_ns);
     s->joined_ns = clock_ns;
     core_job_tell(s->job, c->progress, c->doing);
