@@ -278,7 +278,6 @@ static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct 
     node->version = version_of(in, node->domain);
     bool ok = check_version(in, node) && fill_node(in, proto, names, depth, node) && onnx_check_node(node, in->error) &&
               onnx_take_constant(in->model, node, &constant, in->error);
-    ok = ok && (constant || onnx_take_contrib(in->model, graph, node, &constant, in->error));
     if (ok && !constant) {
         ok = onnx_normalise(in->model, node, in->error);
         node->row = ok ? net_operator_find(node->op, node->domain) : NULL;

@@ -35,10 +35,6 @@ bool onnx_attribute_list(const Onnx__AttributeProto *a, struct net_node *node, c
 /* A Constant is no node: its output becomes a constant of the model, and *taken is set. */
 bool onnx_take_constant(struct net_model *model, const struct net_node *node, bool *taken, struct orch_error *error);
 
-/* An operator of onnxruntime's own becomes nodes of ONNX's at the end of the graph, and *taken is set. */
-bool onnx_take_contrib(struct net_model *model, struct net_graph *graph, const struct net_node *node, bool *taken,
-                       struct orch_error *error);
-
 /* Refuses operator sets and formats that are newer than what is known. */
 bool onnx_check_model(const Onnx__ModelProto *model, struct orch_error *error);
 /* Refuses operators and attributes that the node's operator set does not have, attributes of another kind, words that say
