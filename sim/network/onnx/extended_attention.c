@@ -232,6 +232,16 @@ static net_id window_mask(struct onnx_parts *p, const struct onnx_heads *h, net_
                      onnx_part_number(p, onnx_mask_lowest(p)));
 }
 
+/* Sequences of several lengths have their own places in what is kept. */
+static void refuse_ragged(struct onnx_parts *p)
+{
+    const struct net_array *const last = onnx_part_constant(p, onnx_part_in(p, 5));
+    for (int64_t k = 1; last && k < last->count; k++)
+        if (net_array_integer(last, k) != net_array_integer(last, 0))
+            onnx_part_refuse(p, ORCH_UNMODELLED, "sequences of %lld and %lld places in one batch",
+                             (long long)net_array_integer(last, 0) + 1, (long long)net_array_integer(last, k) + 1);
+}
+
 /* Q (or all three), K, V, past K, past V, last places, how many there are at most, cosines, sines, places, what is added. All
  * sequences of a batch are taken to be as long as the arrays. */
 void onnx_extend_group_query_attention(struct onnx_parts *p)
@@ -245,6 +255,7 @@ void onnx_extend_group_query_attention(struct onnx_parts *p)
         onnx_part_refuse(p, ORCH_USAGE, "%lld heads of queries and %lld of keys", (long long)heads, (long long)kv);
     if (too_much(p, 11, 13, "head_sink, or scales of a quantised cache") || net_attr_int(p->of, "smooth_softmax", 0))
         onnx_part_refuse(p, ORCH_UNMODELLED, "a softmax with a sink");
+    refuse_ragged(p);
     if (k == NET_NONE) { /* heads behind one another */
         const net_id all = onnx_heads_apart(p, q, heads + 2 * kv);
         h.q = onnx_part_slice(p, all, 0, heads, 1);

@@ -75,14 +75,28 @@ static bool types_fit(const struct net_infer *i)
     return true;
 }
 
+static bool refuse_unknown(const struct net_node *node, struct orch_error *error)
+{
+    char title[256];
+    net_node_title(node, title, sizeof title);
+    if (strcmp(node->domain, "ai.onnx.ml") == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "%s: trees, linear models and the like (ai.onnx.ml) are no networks here",
+                         title);
+    if (*node->domain)
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            "%s: not among the operators of %.60s that are known; " ORCH_OPTION("kernel") " gives one a kernel for the GPU",
+            title, node->domain);
+    return orch_fail(error, ORCH_UNMODELLED, "%s: this operator of opset %lld is not modelled", title, (long long)node->version);
+}
+
 bool net_infer_node(struct net_infer *infer)
 {
     const struct net_operator *const row = infer->node->row;
     char title[256];
     size_t given = infer->inputs;
     if (!row)
-        return orch_fail(infer->error, ORCH_UNMODELLED, "%s: no such operator in opset %lld",
-                         net_node_title(infer->node, title, sizeof title), (long long)infer->node->version);
+        return refuse_unknown(infer->node, infer->error);
     while (given && !infer->in[given - 1].present)
         given--;
     bool ok = given >= (size_t)row->least_inputs && given <= (size_t)row->most_inputs;

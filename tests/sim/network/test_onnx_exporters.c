@@ -107,8 +107,9 @@ static void expect_refusal(const char *op, const char *domain, int exit_code, co
 
 static void test_refusals(void)
 {
-    expect_refusal("TreeEnsembleClassifier", "ai.onnx.ml", ORCH_UNMODELLED, "(ai.onnx.ml.TreeEnsembleClassifier)");
-    expect_refusal("Tokenizer", "com.microsoft", ORCH_UNMODELLED, "(com.microsoft.Tokenizer)");
+    expect_refusal("TreeEnsembleClassifier", "ai.onnx.ml", ORCH_UNMODELLED, "(ai.onnx.ml.TreeEnsembleClassifier): trees");
+    expect_refusal("Tokenizer", "com.microsoft", ORCH_UNMODELLED,
+                   "(com.microsoft.Tokenizer): not among the operators of com.microsoft");
     expect_refusal("Attention", "com.microsoft", ORCH_USAGE, "(com.microsoft.Attention): num_heads is 0");
     expect_refusal("MultiHeadAttention", "com.microsoft", ORCH_USAGE, "num_heads is 0");
     expect_refusal("MatMulNBits", "com.microsoft", ORCH_USAGE, "K 0, N 0, block_size 0");
