@@ -10,8 +10,9 @@ enum { GRID_MAX = 1 << 24 };
 static const struct {
     const char *op, *domain;
     void (*write)(struct onnx_parts *p);
+    size_t fewest; /* inputs */
 } extended[] = {
-#define EXTENDED(op, domain, function, ...) {#op, domain, onnx_extend_##function},
+#define EXTENDED(op, domain, function, fewest, ...) {#op, domain, onnx_extend_##function, fewest},
 #include "sim/network/onnx/extended.inc"
 #undef EXTENDED
 };
@@ -32,7 +33,10 @@ bool onnx_is_extended(const char *op, const char *domain)
 bool onnx_extend(struct net_model *model, struct net_graph *graph, const struct net_node *node, struct orch_error *error)
 {
     struct onnx_parts p = {.model = model, .graph = graph, .of = node, .first = graph->nodes, .error = error};
-    extended[find(node->op, node->domain)].write(&p);
+    const size_t row = find(node->op, node->domain), fewest = extended[row].fewest;
+    if (node->inputs < fewest)
+        return orch_fail(error, ORCH_USAGE, "%zu inputs; expected %zu at least", node->inputs, fewest);
+    extended[row].write(&p);
     return !p.failed && onnx_know_shapes(model, graph, p.first, error);
 }
 

@@ -73,8 +73,12 @@ static void test_files(void)
 /* ---- what is refused ---- */
 
 struct refused {
-    const char *op, *inputs, *outputs, *attribute, *what;
-    int64_t value;
+    const char *op, *inputs, *outputs;
+    struct {
+        const char *name;
+        int64_t value;
+    } attribute[4];
+    const char *what;
     int code;
 };
 
@@ -84,8 +88,8 @@ static void check_refused(const struct refused *r)
     struct message g = {NULL, 0}, n = node_proto(r->op, r->inputs, r->outputs);
     struct orch_error error = {0};
     put_text(&n, 7, "com.microsoft");
-    if (r->attribute)
-        put_int_attribute(&n, r->attribute, r->value);
+    for (size_t i = 0; i < ARRAY_COUNT(r->attribute) && r->attribute[i].name; i++)
+        put_int_attribute(&n, r->attribute[i].name, r->attribute[i].value);
     put_message(&g, 1, &n);
     put_text(&g, 2, "refused");
     for (const char *const *name = (const char *const[]){"x", "y", "z", NULL}; *name; name++) {
@@ -111,15 +115,29 @@ static void check_refused(const struct refused *r)
 static void test_refused(void)
 {
     static const struct refused rows[] = {
-        {"SkipSimplifiedLayerNormalization", "x y", "o", NULL, "2 inputs; expected 3 at least", 0, ORCH_USAGE},
-        {"SkipSimplifiedLayerNormalization", "x y z", "o mean", NULL, "an output of mean or deviation", 0, ORCH_UNMODELLED},
-        {"RotaryEmbedding", "x y z z", "o", "interleaved", "a rotation of neighbours", 1, ORCH_UNMODELLED},
-        {"RotaryEmbedding", "x y z z", "o", "rotary_embedding_dim", "a part of a head", 8, ORCH_UNMODELLED},
-        {"MatMulNBits", "x y z", "o", "bits", "weights that are computed, or of other than 4 and 8 bits", 3, ORCH_UNMODELLED},
-        {"GroupQueryAttention", "x y z past past z z", "o k v", "num_heads", "heads that do not share evenly", 3,
+        {"SkipSimplifiedLayerNormalization", "x y", "o", {{NULL, 0}}, "2 inputs; expected 3 at least", ORCH_USAGE},
+        {"SkipSimplifiedLayerNormalization", "x y z", "o mean", {{NULL, 0}}, "output 1, which is for training", ORCH_UNMODELLED},
+        {"RotaryEmbedding", "x y z", "o", {{NULL, 0}}, "3 inputs; expected 4 at least", ORCH_USAGE},
+        {"RotaryEmbedding", "x y z z", "o", {{NULL, 0}}, "how many heads there are is not said", ORCH_USAGE},
+        {"MatMulNBits",
+         "x y z",
+         "o",
+         {{"bits", 3}, {"K", 64}, {"N", 2}, {"block_size", 32}},
+         "weights of 3 bits",
          ORCH_UNMODELLED},
-        {"GroupQueryAttention", "x y z past past z z", "o", "num_heads", "handed on", 3, ORCH_UNMODELLED},
-        {"GroupQueryAttention", "x y z past past z z", "o k v", "smooth_softmax", "smooth_softmax", 1, ORCH_UNMODELLED},
+        {"MatMulNBits", "x y z", "o", {{"bits", 4}, {"K", 64}, {"N", 2}, {"block_size", 32}}, "must be a constant", ORCH_USAGE},
+        {"GroupQueryAttention",
+         "x y z past past z z",
+         "o k v",
+         {{"num_heads", 3}, {"kv_num_heads", 2}},
+         "3 heads of queries and 2 of keys",
+         ORCH_USAGE},
+        {"GroupQueryAttention",
+         "x y z past past z z",
+         "o k v",
+         {{"num_heads", 2}, {"kv_num_heads", 2}, {"smooth_softmax", 1}},
+         "a softmax with a sink",
+         ORCH_UNMODELLED},
     };
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         check_refused(&rows[i]);
