@@ -26,7 +26,7 @@
  * phase. The pieces of in-process kernels are loops of many thousand instructions, of which most run at the same pace. */
 static const struct core_sample_shape shapes[RUN_SAMPLES] = {
     [RUN_SAMPLE_PROGRAM] =
-        {.first = 0x1p20, .lead = 32768, .window = 32768, .piece = 8192, .gap_least = 0x1p17, .gap_most = 0x1p24},
+        {.first = 0x1p20, .lead = 32768, .window = 32768, .piece = 8192, .gap_least = 0x1p17, .gap_most = 0x1p24, .dear = 4},
     [RUN_SAMPLE_LIBRARY] = {.first = 0x1p20, .lead = 4096, .window = 8192, .gap_least = 0x1p16, .gap_most = 0x1p19},
     [RUN_SAMPLE_AMX_PROGRAM] =
         {.first = 0x1p22, .lead = 65536, .spread = 32768, .window = 32768, .gap_least = 0x1p18, .gap_most = 0x1p21},
