@@ -85,12 +85,29 @@ static double part_of(const struct core_sample *s)
     return fmin(fmax(1, unsure) * GAP_PART_LEAST, GAP_PART_MOST);
 }
 
+/* As how many instructions an access that misses L1 counts: it takes the host so much longer. */
+#define MISS_COST 64
+/* Gaps grow by more than windows where these are long: the timed share is halved. Sums, stores and a hash table over 64 MiB stay
+ * within 0.6 % of every instruction timed. */
+#define DEAR_GAP 2
+
+static double length_of(const struct core_sample *s)
+{
+    return s->dear && s->shape.dear > 0 ? s->shape.dear : 1;
+}
+
+static void judge_cost(struct core_sample *s)
+{
+    s->dear = MISS_COST * s->missed_in_run > s->in_run;
+    s->in_run = s->missed_in_run = 0;
+}
+
 static double gap_of(const struct core_sample *s)
 {
     const struct core_sample_shape *const p = &s->shape;
-    const double part = s->work / part_of(s);
-    const double gap = fmin(fmax(p->gap_least, part), p->gap_most) * (0.5 + jitter(2 * s->windows));
-    const double to_last = p->expected - p->lead - p->spread - p->window - s->work;
+    const double part = s->work / part_of(s), length = length_of(s), apart = length > 1 ? DEAR_GAP * length : 1;
+    const double gap = apart * fmin(fmax(p->gap_least, part), p->gap_most) * (0.5 + jitter(2 * s->windows));
+    const double to_last = p->expected - p->lead - p->spread - length * p->window - s->work;
     if (p->blind)
         return INFINITY;
     return to_last > 0 && gap > to_last ? to_last : gap;
@@ -147,11 +164,12 @@ static void next_part(struct core_sample *s)
     switch (s->part) {
     case CORE_SAMPLE_LEAD:
         s->part = CORE_SAMPLE_WINDOW;
-        s->left = s->shape.window;
+        s->left = length_of(s) * s->shape.window;
         break;
     case CORE_SAMPLE_START:
     case CORE_SAMPLE_WINDOW:
         close_window(s);
+        judge_cost(s);
         s->part = CORE_SAMPLE_GAP;
         s->left = gap_of(s);
         break;
@@ -188,7 +206,7 @@ void core_sample_end_gap(struct core_sample *s)
 /* Accesses that reached further than L1, and those that did so ahead of time. */
 static double missed(const struct core_reading *took)
 {
-    double count = took->memory[MEM_TIMED_PREFETCHED];
+    double count = took->memory[MEM_TIMED_PREFETCHED] + took->memory[MEM_TIMED_GATHERED];
     for (int level = MEM_L1 + 1; level < MEM_LEVEL_COUNT; level++)
         count += took->memory[level];
     return count;
@@ -201,6 +219,8 @@ void core_sample_timed(struct core_sample *s, unsigned kind, double work, const 
     struct core_sample_kind *const k = &s->kind[kind];
     const bool alone = is_rare(s, kind) && (s->part == CORE_SAMPLE_GAP || s->part == CORE_SAMPLE_LEAD);
     s->timed_work += work;
+    s->in_run += work;
+    s->missed_in_run += missed(&took);
     k->pieces++;
     k->timed_pieces++;
     if (s->part == CORE_SAMPLE_LEAD && !alone) {

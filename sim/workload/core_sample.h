@@ -25,11 +25,13 @@ struct core_sample_shape {
     double window;              /* of each window */
     double piece;               /* work whose kind is told: at most so much of a window; 0 = a window */
     double gap_least, gap_most; /* work between two windows */
-    double expected;            /* of the whole run, so that its end is timed; 0 = not known */
-    unsigned rare; /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
-                    * of them, so some are timed wherever they are; 0 = none are */
-    bool leaps;    /* over steady loops of the start */
-    bool blind;    /* without windows: the run only has to leave caches and predictors as they would be */
+    double dear; /* where most of the host's time goes to accesses that miss, windows and gaps are so many times as long: caches
+                  * have to be filled before each window, however long it is; 0 = 1 */
+    double expected; /* of the whole run, so that its end is timed; 0 = not known */
+    unsigned rare;   /* kinds from this number on are rare and stand out, such as the first of many loops: windows would miss most
+                      * of them, so some are timed wherever they are; 0 = none are */
+    bool leaps;      /* over steady loops of the start */
+    bool blind;      /* without windows: the run only has to leave caches and predictors as they would be */
 };
 
 /* What a clock and the counters show that depend on time. */
@@ -42,8 +44,10 @@ struct core_sample {
     enum core_sample_part { CORE_SAMPLE_START, CORE_SAMPLE_WINDOW, CORE_SAMPLE_GAP, CORE_SAMPLE_LEAD } part;
     double left; /* work until the part ends */
     double work, timed_work;
-    double missed;    /* accesses of the start that missed L1 */
-    double in_window; /* work of the present window */
+    double missed;                /* accesses of the start that missed L1 */
+    double in_run, missed_in_run; /* timed work since the latest gap, and its accesses that missed */
+    bool dear;                    /* most of the host's time went to these */
+    double in_window;             /* work of the present window */
     unsigned windows;
     struct core_sample_kind {
         double pending;            /* work without a time yet */

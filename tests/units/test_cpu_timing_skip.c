@@ -163,7 +163,37 @@ static void test_time_goes_on(void)
     rig_free(&fresh);
 }
 
+/* Time of work that was skipped goes by as if it had been timed: behind what was done, by reason, to the cycle. */
+static void test_passes(void)
+{
+    struct rig r = example_rig();
+    struct example_block block[BLOCKS];
+    struct cpu_trace trace = {0};
+    uint64_t seed = 5;
+    double before[CPU_STALL_COUNT], after[CPU_STALL_COUNT], cycles, total, sum = 0;
+    const double shares[CPU_STALL_COUNT] = {[CPU_STALL_PORTS] = 3, [CPU_STALL_L2] = 1};
+    make_blocks(block);
+    walk(&trace, block, &seed, 100, MIB, false);
+    time_trace(&r, &trace);
+    const double done = cpu_timing_done_at(r.timing);
+    cpu_timing_stalls(r.timing, before, &cycles);
+    for (unsigned i = 0; i < 10; i++)
+        cpu_timing_pass(r.timing, 100, shares);
+    cpu_timing_stalls(r.timing, after, &total);
+    CHECK(fabs(cpu_timing_done_at(r.timing) - done - 1000) < 10 * 0.5 / example_cpu().clock_ghz + 1e-9, "%g ns",
+          cpu_timing_done_at(r.timing) - done);
+    CU_ASSERT_DOUBLE_EQUAL(cpu_timing_now(r.timing), cpu_timing_done_at(r.timing), 1);
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        sum += after[i];
+    CU_ASSERT_DOUBLE_EQUAL(sum, total, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(after[CPU_STALL_PORTS] - before[CPU_STALL_PORTS], 0.75 * (total - cycles), 10);
+    CU_ASSERT_DOUBLE_EQUAL(after[CPU_STALL_L2] - before[CPU_STALL_L2], 0.25 * (total - cycles), 10);
+    example_trace_free(&trace);
+    rig_free(&r);
+}
+
 static const struct suite_test tests[] = {
+    {"time of skipped work passes", test_passes},
     {"a past in L1 can be skipped", test_l1},
     {"a past in L2 can be skipped", test_l2},
     {"a past in DRAM can be skipped", test_dram},

@@ -154,6 +154,7 @@ static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (dirty_in_l1(port, line))
         return now_ns;
+    port->counters.gathered++;
     mem_coherence_write(port, line, false);
     if (port->params.write_through && port->cluster)
         return mem_cluster_write(port, now_ns, line, false);

@@ -169,7 +169,8 @@ void mem_timed_counts_get(const struct mem_counters *c, double counts[MEM_TIMED_
     *to++ = (double)c->prefetch_used;
     *to++ = (double)c->prefetch_late;
     *to++ = (double)c->prefetch_evicted_unused;
-    *to = (double)c->demand_evicted_by_prefetch;
+    *to++ = (double)c->demand_evicted_by_prefetch;
+    *to = (double)c->gathered;
 }
 
 static uint64_t whole(double count)
@@ -187,7 +188,8 @@ void mem_timed_counts_set(struct mem_counters *c, const double counts[MEM_TIMED_
     c->prefetch_used = whole(*from++);
     c->prefetch_late = whole(*from++);
     c->prefetch_evicted_unused = whole(*from++);
-    c->demand_evicted_by_prefetch = whole(*from);
+    c->demand_evicted_by_prefetch = whole(*from++);
+    c->gathered = whole(*from);
 }
 
 void mem_system_set_compression(struct mem_system *system, double share)

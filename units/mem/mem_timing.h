@@ -193,6 +193,7 @@ void mem_traffic_add(struct mem_traffic *into, const struct mem_traffic *from, d
 struct mem_counters {
     uint64_t hits[MEM_LEVEL_COUNT], misses[MEM_LEVEL_COUNT];
     uint64_t prefetch_issued, prefetch_used, prefetch_late, prefetch_evicted_unused, demand_evicted_by_prefetch;
+    uint64_t gathered; /* lines of stores whose other bytes had to be read */
     uint64_t tlb_misses, writebacks[MEM_LEVEL_COUNT];
     struct mem_traffic traffic; /* of the whole system only */
 };
@@ -200,8 +201,9 @@ void mem_port_counters(const struct mem_port *port, struct mem_counters *out);
 void mem_system_counters(const struct mem_system *system, struct mem_counters *out);
 
 /* Counts that depend on when data arrive, and are therefore not right while time stands still. The first MEM_LEVEL_COUNT are the
- * hits by level; one tells how many lines were used that had been fetched ahead. */
-#define MEM_TIMED_COUNTS     (2 * MEM_LEVEL_COUNT + 4)
+ * hits by level; one tells how many lines were used that had been fetched ahead, one what stores had to read. */
+#define MEM_TIMED_COUNTS     (2 * MEM_LEVEL_COUNT + 5)
+#define MEM_TIMED_GATHERED   (2 * MEM_LEVEL_COUNT + 4)
 #define MEM_TIMED_PREFETCHED (2 * MEM_LEVEL_COUNT)
 void mem_timed_counts_get(const struct mem_counters *counters, double counts[MEM_TIMED_COUNTS]);
 void mem_timed_counts_set(struct mem_counters *counters, const double counts[MEM_TIMED_COUNTS]);

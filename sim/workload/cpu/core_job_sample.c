@@ -129,7 +129,7 @@ void core_job_sample(struct core_job *job, const struct core_sample_shape *shape
     if (job->core && shape->leaps && !shape->blind && !job->leap)
         job->leap = core_job_take_room(job, LEAP_TRACE) ? core_leap_create() : NULL; /* without it, everything is timed */
     if (job->core)
-        cpu_timing_defer(job->core->timing, !shape->blind);
+        cpu_timing_defer(job->core->timing, !shape->blind || shape->dear > 0);
 }
 
 void core_job_end_sample(struct core_job *j)

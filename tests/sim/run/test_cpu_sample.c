@@ -98,6 +98,36 @@ static void test_kinds_in_leads(void)
     CHECK(fabs((clock_ns + r.extra_ns) / true_ns - 1) < 0.005, "%g of %g ns", clock_ns + r.extra_ns, true_ns);
 }
 
+/* `every`: one access in so many instructions misses, as loads or as stores of which the rest of the line had to be read. */
+static struct core_sampled sample_missing(double dear, double every, int counter)
+{
+    const struct core_sample_shape shape = {
+        .first = 10000, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000, .dear = dear};
+    struct core_sample s;
+    core_sample_begin(&s, &shape);
+    for (double at = 0; at < 2e6; at += 100) {
+        const struct core_reading before = {.ns = 0};
+        struct core_reading after = {.ns = 100};
+        after.memory[counter] = 100 / every;
+        if (core_sample_times(&s, 0))
+            core_sample_timed(&s, 0, 100, &before, &after);
+        else
+            core_sample_skipped(&s, 0, 100);
+    }
+    return core_sample_end(&s);
+}
+
+/* Caches are filled before each window: where that is dear, there are fewer and longer ones. */
+static void test_dear_windows(void)
+{
+    const struct core_sampled usual = sample_missing(0, 5, MEM_DRAM), cheap = sample_missing(4, 1000, MEM_DRAM),
+                              loads = sample_missing(4, 5, MEM_DRAM), stores = sample_missing(4, 5, MEM_TIMED_GATHERED);
+    CU_ASSERT_EQUAL(cheap.windows, usual.windows);
+    CHECK(4 * loads.windows < usual.windows && loads.windows > 5, "%u of %u windows", loads.windows, usual.windows);
+    CU_ASSERT_EQUAL(stores.windows, loads.windows);
+    CHECK(loads.timed_work > 0.4 * usual.timed_work, "%g of %g timed", loads.timed_work, usual.timed_work);
+}
+
 static void test_short_runs_are_timed_whole(void)
 {
     const struct core_sample_shape shape = {.first = 10000, .lead = 200, .window = 500, .gap_least = 4000, .gap_most = 20000};
@@ -347,6 +377,7 @@ static void test_loops_are_leapt_over(void)
 static const struct suite_test tests[] = {
     {"skipped work goes at the pace of the windows beside it, each kind at its own", test_paces},
     {"kinds of work that only leads meet go at their pace there", test_kinds_in_leads},
+    {"where misses are dear, windows are few and long", test_dear_windows},
     {"short runs are timed whole", test_short_runs_are_timed_whole},
     {"accesses that miss L1 shorten what is timed from the start on", test_misses_shorten_the_start},
     {"sampled runs are as long as whole ones, and count and compute the same", test_sampled_against_instr},
