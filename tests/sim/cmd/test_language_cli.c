@@ -30,7 +30,7 @@ static void test_text(void)
     cli_home_remove(&home);
 }
 
-/* The same text on each unit that has the file's types, a row for each; several sequences begin together. */
+/* The same text on each unit, a row for each; several sequences begin together. */
 static void test_units(void)
 {
     char file[512];
@@ -39,7 +39,7 @@ static void test_units(void)
         return;
     json_object *const d = cli_document(&home.outcome);
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
-    static const char *const units[] = {"cpu", "amx", "gpu"}; /* the Neural Engine has no products with blocks */
+    static const char *const units[] = {"cpu", "amx", "gpu", "ane"}; /* for the last of which blocks become f16 */
     CHECK(json_object_array_length(d) == ARRAY_COUNT(units), "%zu units", json_object_array_length(d));
     for (size_t i = 0; i < json_object_array_length(d) && i < ARRAY_COUNT(units); i++) {
         json_object *const row = json_object_array_get_idx(d, i);
