@@ -6,7 +6,7 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/language/shape.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 
 #include <stdlib.h>
 #include <string.h>

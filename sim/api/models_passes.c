@@ -14,7 +14,7 @@
 #include "sim/network/passes/pass.h"
 #include "sim/network/zoo/zoo.h"
 #include "sim/run/run.h"
-#include "sim/run/run_network.h"
+#include "sim/run/network/run_network.h"
 #include "sim/run/run_timing.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "sim/prove/validate/measurements.h"
 #include "sim/prove/validate/spreadsheet.h"
 #include "sim/prove/validate/tables.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "sim/run/run.h"
 #include "sim/workload/gpu/frameworks/framework.h"
 

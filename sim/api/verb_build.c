@@ -2,7 +2,7 @@
  */
 #include "sim/api/api.h"
 #include "sim/api/verb_run_network.h"
-#include "sim/run/run_build.h"
+#include "sim/run/network/run_build.h"
 #include "sim/workload/ane/ane_save.h"
 #include "sim/workload/ane/ane_workload.h"
 

@@ -6,8 +6,8 @@
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/listen/run_json.h"
-#include "sim/run/language_model.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_model.h"
+#include "sim/run/language/language_options.h"
 
 #include <math.h>
 #include <stdlib.h>

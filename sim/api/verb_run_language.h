@@ -3,7 +3,7 @@
 #define ORCHARD_SIM_API_VERB_RUN_LANGUAGE_H
 
 #include "sim/api/api.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "sim/run/run.h"
 
 /* clang-format off */

@@ -1,7 +1,7 @@
 #include "sim/api/verb_run_network.h"
 
 #include "sim/ask/study/learned_rows.h"
-#include "sim/run/language_model.h"
+#include "sim/run/language/language_model.h"
 
 #include <errno.h>
 #include <stdio.h>

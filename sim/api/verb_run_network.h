@@ -6,7 +6,7 @@
 #include "sim/db/db.h"
 #include "sim/network/network.h"
 #include "sim/run/run.h"
-#include "sim/run/run_network_image.h"
+#include "sim/run/network/run_network_image.h"
 
 /* clang-format off */
 #define VERB_RUN_NETWORK_OPTIONS \
@@ -30,7 +30,7 @@ struct verb_run_network {
     struct learned_set *learned; /* of the chip at hand; NULL = nobody asks */
 };
 
-/* Whether a policy is one of networks (sim/run/run_network_plan.h), or "all" of these. */
+/* Whether a policy is one of networks (sim/run/network/run_network_plan.h), or "all" of these. */
 bool verb_run_is_routing(const char *policy);
 /* The request then points to `network`. Free in any case. */
 bool verb_run_network_read(const struct api_args *args, struct verb_run_network *network, struct run_request *request,

@@ -2,7 +2,7 @@
 
 #include "sim/run/workload_hint.h"
 
-#include "sim/run/language_model.h"
+#include "sim/run/language/language_model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "isa/array_count.h"
 #include "sim/base/format.h"
-#include "sim/run/language_model.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_model.h"
+#include "sim/run/language/language_options.h"
 #include "sim/workload/kernel_info.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "sim/api/api.h"
 #include "sim/base/table.h"
-#include "sim/run/unit_choice.h"
+#include "sim/run/kinds/unit_choice.h"
 
 /* What runs on one chip: `count` units, or once as the request says. */
 struct verb_run_units {

@@ -3,8 +3,8 @@
 #include "sim/chip/chip_power.h"
 #include "sim/machine/power/run_energy.h"
 #include "sim/network/network.h"
-#include "sim/run/language_model.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_model.h"
+#include "sim/run/language/language_options.h"
 #include "sim/run/run_profile.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "sim/scenario/run_sustained_internal.h"
 
 #include "sim/base/json_out.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "sim/run/run_profile.h"
 #include "sim/run/run_progress.h"
 

@@ -1,7 +1,7 @@
 /* Programs at the same time, on one time line: they meet in the caches line by line. */
 #include "sim/scenario/together_internal.h"
 
-#include "sim/run/run_programs.h"
+#include "sim/run/cpu/run_programs.h"
 
 #include <math.h>
 #include <stdio.h>

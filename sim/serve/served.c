@@ -2,7 +2,7 @@
 
 #include "sim/base/host_time.h"
 #include "sim/network/network.h"
-#include "sim/run/unit_choice.h"
+#include "sim/run/kinds/unit_choice.h"
 
 #include <math.h>
 #include <stdlib.h>

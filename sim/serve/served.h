@@ -7,8 +7,8 @@
 #include "sim/load/load_heat.h"
 #include "sim/load/model_entry.h"
 #include "sim/network/graph/graph.h"
-#include "sim/run/language_model.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_model.h"
+#include "sim/run/language/language_options.h"
 #include "sim/run/run.h"
 
 #include <stdio.h>

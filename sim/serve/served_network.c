@@ -4,7 +4,7 @@
 #include "sim/base/checksum.h"
 #include "sim/base/host_time.h"
 #include "sim/network/network.h"
-#include "sim/run/run_network.h"
+#include "sim/run/network/run_network.h"
 #include "sim/run/run_profile.h"
 
 #include <math.h>

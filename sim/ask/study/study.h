@@ -18,7 +18,7 @@
 #include "sim/chip/chip.h"
 #include "sim/db/db.h"
 #include "sim/run/run.h"
-#include "sim/run/run_launch_list.h"
+#include "sim/run/gpu/run_launch_list.h"
 #include "sim/run/run_timing.h"
 #include "sim/ask/study/setting.h"
 

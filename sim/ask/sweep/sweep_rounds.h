@@ -6,7 +6,7 @@
 #ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_ROUNDS_H
 #define ORCHARD_SIM_ASK_SWEEP_SWEEP_ROUNDS_H
 
-#include "sim/run/run_launch_list.h"
+#include "sim/run/gpu/run_launch_list.h"
 
 enum { SWEEP_ROUNDS_LAUNCHES = 3, SWEEP_ROUNDS_COORDINATES = 2 * SWEEP_ROUNDS_LAUNCHES };
 

@@ -6,7 +6,7 @@
 #include "sim/network/operators/run.h"
 #include "sim/network/quantise/quantise.h"
 #include "sim/prove/check/case_folders.h"
-#include "sim/run/run_network.h"
+#include "sim/run/network/run_network.h"
 
 #include <math.h>
 #include <stdio.h>

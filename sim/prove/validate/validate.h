@@ -14,7 +14,7 @@
 #include "power/energy.h"
 #include "sim/base/error.h"
 #include "sim/chip/chip.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "sim/run/run.h"
 #include "units/mem/mem_space.h"
 

@@ -2,7 +2,7 @@
  * detector finds. */
 #include "isa/array_count.h"
 #include "sim/network/image/boxes.h"
-#include "sim/run/run_network_image.h"
+#include "sim/run/network/run_network_image.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * that are those of the kernels. */
 #include "isa/array_count.h"
 #include "sim/prove/check/networks.h"
-#include "sim/run/run_network.h"
+#include "sim/run/network/run_network.h"
 #include "tests/sim/run_example.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
  * behind a timed pass, and the results must be those of executing alone.
  *
  * A launch is warmed up in this way when it has at least eight waves of threadgroups and 2^20 instructions, and its data fit into
- * the SLC or are four times as large; the whole warm-up of any other launch is timed (sim/run/run_launch_warm.c).
+ * the SLC or are four times as large; the whole warm-up of any other launch is timed (sim/run/gpu/run_launch_warm.c).
  */
 #include "isa/array_count.h"
 #include "tests/sim/run_example.h"

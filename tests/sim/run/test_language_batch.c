@@ -1,7 +1,7 @@
 /* Several prompts at the same time on values: each says what it says alone, on every unit, however many generate side by side,
  * whoever joins late, and whether they begin together. */
 #include "isa/array_count.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "tests/sim/run_example.h"
 #include "tests/sim/story_example.h"
 

@@ -1,8 +1,8 @@
 /* Layers on several units: how they are given, sequences that go through them against times by hand, and whole models whose time
  * is that of the units where one has all, and less than the sum where sequences overlap. */
 #include "isa/array_count.h"
-#include "sim/run/language_options.h"
-#include "sim/run/language_pipeline.h"
+#include "sim/run/language/language_options.h"
+#include "sim/run/language/language_pipeline.h"
 #include "tests/sim/run_example.h"
 #include "tests/sim/story_example.h"
 

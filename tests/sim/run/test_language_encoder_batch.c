@@ -2,7 +2,7 @@
  * forward pass in double precision over itself alone, whether all begin together or join when others end. */
 #include "isa/array_count.h"
 #include "sim/base/npy.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "tests/sim/run/encoder_run.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "sim/base/distance_bucket.h"
 #include "sim/base/npy.h"
 #include "sim/language/mel_spectrogram.h"
-#include "sim/run/language_options.h"
-#include "sim/run/language_step.h"
+#include "sim/run/language/language_options.h"
+#include "sim/run/language/language_step.h"
 #include "tests/sim/run/encoder_run.h"
 #include "tests/sim/run_example.h"
 

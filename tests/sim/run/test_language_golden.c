@@ -5,7 +5,7 @@
 #include "sim/network/network.h"
 #include "sim/language/decoder.h"
 #include "sim/language/transformers_weights.h"
-#include "sim/run/language_step.h"
+#include "sim/run/language/language_step.h"
 #include "tests/sim/language/language_example.h"
 #include "tests/sim/run_example.h"
 #include "tests/sim/story_example.h"

@@ -2,7 +2,7 @@
  * what. */
 #include "isa/array_count.h"
 #include "sim/language/block_format.h"
-#include "sim/run/language_pages.h"
+#include "sim/run/language/language_pages.h"
 #include "tests/support/suite.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/language/decoder.h"
 #include "sim/language/transformers_weights.h"
-#include "sim/run/language_step.h"
+#include "sim/run/language/language_step.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>

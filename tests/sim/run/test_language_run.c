@@ -2,8 +2,8 @@
  * that are sums of kernels, and what is refused. */
 #include "isa/array_count.h"
 #include "sim/base/npy.h"
-#include "sim/run/language_options.h"
-#include "sim/run/language_step.h"
+#include "sim/run/language/language_options.h"
+#include "sim/run/language/language_step.h"
 #include "tests/sim/language/language_example.h"
 #include "tests/sim/run_example.h"
 #include "tests/sim/story_example.h"

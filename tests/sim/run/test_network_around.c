@@ -3,7 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/network/image/boxes.h"
 #include "sim/network/image/image.h"
-#include "sim/run/run_network_image.h"
+#include "sim/run/network/run_network_image.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>

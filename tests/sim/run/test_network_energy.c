@@ -2,7 +2,7 @@
 #include "sim/base/splitmix64.h"
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/operator.h"
-#include "sim/run/run_network_plan_internal.h"
+#include "sim/run/network/run_network_plan_internal.h"
 #include "sim/scenario/run_sustained.h"
 #include "tests/sim/run_example.h"
 

@@ -4,8 +4,8 @@
 #include "sim/network/network.h"
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/operator.h"
-#include "sim/run/run_network.h"
-#include "sim/run/run_network_join.h"
+#include "sim/run/network/run_network.h"
+#include "sim/run/network/run_network_join.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>

@@ -5,9 +5,9 @@
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/operator.h"
 #include "sim/run/run_internal.h"
-#include "sim/run/run_network.h"
-#include "sim/run/run_network_kernel.h"
-#include "sim/run/run_network_step.h"
+#include "sim/run/network/run_network.h"
+#include "sim/run/network/run_network_kernel.h"
+#include "sim/run/network/run_network_step.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>

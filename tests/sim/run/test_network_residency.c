@@ -2,7 +2,7 @@
  * it shows as traffic. */
 #include "sim/network/graph/graph.h"
 #include "sim/run/run_internal.h"
-#include "sim/run/run_network_residency.h"
+#include "sim/run/network/run_network_residency.h"
 #include "tests/sim/run_example.h"
 
 #include <stdlib.h>

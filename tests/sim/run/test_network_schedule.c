@@ -3,8 +3,8 @@
 #include "sim/network/network.h"
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/operator.h"
-#include "sim/run/run_network.h"
-#include "sim/run/run_network_schedule.h"
+#include "sim/run/network/run_network.h"
+#include "sim/run/network/run_network_schedule.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What kernels of a network take without values, against a run on values: no kernel of the library may hang on what it reads. */
-#include "sim/run/run_network.h"
+#include "sim/run/network/run_network.h"
 #include "tests/sim/run_example.h"
 
 #include <math.h>

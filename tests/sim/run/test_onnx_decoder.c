@@ -1,7 +1,7 @@
 /* Decoders in ONNX, in the form of optimum's exports, with a cache and without: tokens against a forward pass in double precision
  * over the whole text, on units; and what is refused. */
 #include "isa/array_count.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "tests/sim/network/onnx_example.h"
 #include "tests/sim/run_example.h"
 

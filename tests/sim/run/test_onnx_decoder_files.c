@@ -1,7 +1,7 @@
 /* Decoders as onnxruntime-genai and optimum write them, with onnxruntime's own operators and with branches, against the tokens
  * that onnxruntime says; and what of these operators is refused. */
 #include "isa/array_count.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "tests/sim/language/language_example.h"
 #include "tests/sim/network/onnx_example.h"
 #include "sim/network/network.h"

@@ -1,7 +1,7 @@
 /* Prompts that are taken from a file: the text is the same as without it, what the file has is not read again, and files of other
  * models, other types and damaged ones are refused. */
 #include "isa/array_count.h"
-#include "sim/run/language_options.h"
+#include "sim/run/language/language_options.h"
 #include "tests/sim/run_example.h"
 #include "tests/sim/story_example.h"
 

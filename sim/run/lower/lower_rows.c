@@ -1,0 +1,158 @@
+/* Operators over rows and groups of elements. */
+#include "sim/run/lower/lowering.h"
+
+#include <string.h>
+
+static bool axis_of(struct lowering *l, int64_t axis, unsigned *at)
+{
+    const int64_t dims = l->in[0]->dims, from = axis < 0 ? axis + dims : axis;
+    *at = (unsigned)from;
+    return (from >= 0 && from < dims) || lowering_leave(l, "axis %lld", (long long)axis);
+}
+
+bool lowering_softmax(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const bool flat = net_attr_int(l->node, "flat", 0) != 0;
+    unsigned axis;
+    if (!axis_of(l, net_attr_int(l->node, "axis", flat ? 1 : -1), &axis))
+        return false;
+    const int64_t rows = net_extent(x->shape, 0, axis), columns = flat ? x->count / rows : x->shape[axis];
+    const int64_t inner = x->count / rows / columns;
+    const float *from = x->data;
+    float *to = l->out[0]->data;
+    if (inner > 1) { /* what stands behind the axis comes in front of it, and back afterwards */
+        float *const turned = lowering_scratch(l, x->count);
+        lowering_read(lowering_step(l, turned, x->count, "transpose:%lldx%lld,batch=%lld", (long long)columns, (long long)inner,
+                                    (long long)rows),
+                      x->data, x->count);
+        from = to = turned;
+    }
+    lowering_read(lowering_step(l, to, x->count, "softmax:%lldx%lld,log=%s", (long long)(rows * inner), (long long)columns, word),
+                  from, x->count);
+    if (inner > 1)
+        lowering_read(lowering_step(l, l->out[0]->data, x->count, "transpose:%lldx%lld,batch=%lld", (long long)inner,
+                                    (long long)columns, (long long)rows),
+                      to, x->count);
+    return true;
+}
+
+/* On the Neural Engine the elements of a row are channels, as products have them, unless rows are so few that their pixels fill
+ * no row of 64 bytes in memory. The program then holds factors and summands. */
+static const char *norm_layout(const struct lowering *l, int64_t rows, const struct net_array *gamma,
+                               const struct net_array *beta)
+{
+    enum { PIXELS_LEAST = 32 };
+    const bool constant = lowering_holds_constant(l, gamma) && (!beta || lowering_holds_constant(l, beta));
+    return l->part == PART_ANE && constant && rows >= PIXELS_LEAST ? ",channels=1" : "";
+}
+
+bool lowering_norm(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const gamma = l->in[1], *const beta = l->node->inputs > 2 ? l->in[2] : NULL;
+    const bool centred = strcmp(word, "layernorm") == 0;
+    unsigned axis;
+    for (size_t k = 1; k < l->node->outputs; k++)
+        if (l->node->output[k] != NET_NONE)
+            return lowering_leave(l, "mean and deviation as results");
+    if (!axis_of(l, net_attr_int(l->node, "axis", -1), &axis))
+        return false;
+    const int64_t rows = net_extent(x->shape, 0, axis), columns = x->count / rows;
+    if (gamma->count != columns || (beta && beta->count != columns))
+        return lowering_leave(l, "a scale that is repeated");
+    struct lowered_step *const step =
+        lowering_step(l, l->out[0]->data, x->count, "%s:%lldx%lld,eps=%.9g%s", word, (long long)rows, (long long)columns,
+                      net_attr_real(l->node, "epsilon", 1e-5), norm_layout(l, rows, gamma, beta));
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, gamma->data, columns);
+    if (centred)
+        lowering_read(step, beta ? beta->data : lowering_scratch(l, columns), columns);
+    return true;
+}
+
+/* The libraries' order of the parameters: mean, variance, scale, offset; the Neural Engine's: scale, offset, mean, variance. */
+bool lowering_batch_norm(struct lowering *l, const char *word)
+{
+    static const unsigned orders[2][4] = {{3, 4, 1, 2}, {1, 2, 3, 4}};
+    const unsigned *const order = orders[l->part == PART_ANE];
+    const struct net_array *const x = l->in[0];
+    (void)word;
+    if (x->dims < 2 || l->node->inputs != 5 || net_attr_int(l->node, "training_mode", 0))
+        return lowering_leave(l, "another form than that of inference");
+    struct lowered_step *const step = lowering_step(
+        l, l->out[0]->data, x->count, "batchnorm:n=%lld,c=%lld,h=1,w=%lld,eps=%.9g", (long long)x->shape[0],
+        (long long)x->shape[1], (long long)net_extent(x->shape, 2, x->dims), net_attr_real(l->node, "epsilon", 1e-5));
+    lowering_read(step, x->data, x->count);
+    for (unsigned i = 0; i < 4; i++)
+        lowering_read(step, l->in[order[i]]->data, l->in[order[i]]->count);
+    return true;
+}
+
+/* Planes are one row, or on the Neural Engine as few as fill whole lines of memory, have a width that it can address, and of
+ * which one of all channels takes at most a quarter of its tile memory (of 2 MB, in fp16). */
+static int64_t plane_rows(const struct lowering *l, int64_t channels, int64_t plane)
+{
+    enum { WIDTH_MOST = 16384, ROW_MOST = 1 << 18, LINE = 32 };
+    const int64_t fits = ROW_MOST / channels, most = fits < WIDTH_MOST ? fits : WIDTH_MOST;
+    int64_t rows = 1;
+    while (l->part == PART_ANE && rows * LINE < plane && (plane % rows || plane / rows > most))
+        rows++;
+    return plane % rows == 0 && (rows == 1 || plane / rows % LINE == 0) ? rows : 1;
+}
+
+bool lowering_instance_norm(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    (void)word;
+    if (x->dims < 3)
+        return lowering_leave(l, "an input of %u dimensions", x->dims);
+    const int64_t plane = net_extent(x->shape, 2, x->dims), rows = plane_rows(l, x->shape[1], plane);
+    struct lowered_step *const step =
+        lowering_step(l, l->out[0]->data, x->count, "groupnorm:n=%lld,c=%lld,h=%lld,w=%lld,groups=%lld,eps=%.9g",
+                      (long long)x->shape[0], (long long)x->shape[1], (long long)rows, (long long)(plane / rows),
+                      (long long)x->shape[1], net_attr_real(l->node, "epsilon", 1e-5));
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, l->in[1]->data, l->in[1]->count);
+    lowering_read(step, l->in[2]->data, l->in[2]->count);
+    return true;
+}
+
+/* Which dimensions are reduced, as bits; all when nothing is said. */
+static bool reduced_of(struct lowering *l, unsigned *bits)
+{
+    const struct net_array *const x = l->in[0], *const axes = l->node->inputs > 1 ? l->in[1] : NULL;
+    *bits = axes && axes->count ? 0 : (1U << x->dims) - 1;
+    if (*bits && net_attr_int(l->node, "noop_with_empty_axes", 0))
+        return lowering_leave(l, "nothing to be reduced");
+    for (int64_t i = 0; axes && i < axes->count; i++) {
+        unsigned at;
+        if (!axis_of(l, net_array_integer(axes, i), &at))
+            return false;
+        *bits |= 1U << at;
+    }
+    return true;
+}
+
+bool lowering_reduce(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    unsigned bits, first = 0, end;
+    if (!reduced_of(l, &bits))
+        return false;
+    while (first < x->dims && !(bits >> first & 1))
+        first++;
+    for (end = first; end < x->dims && (bits >> end & 1); end++)
+        ;
+    if (bits >> end || first == end)
+        return lowering_leave(l, "dimensions that do not stand together");
+    const int64_t rows = net_extent(x->shape, 0, first), reduced = net_extent(x->shape, first, end);
+    const int64_t inner = x->count / rows / reduced;
+    if (inner > 1 && rows > 1)
+        return lowering_leave(l, "dimensions in the middle");
+    lowering_read(
+        inner > 1 ? lowering_step(l, l->out[0]->data, inner, "reduce:%lldx%lld,op=%s,axis=0", (long long)reduced,
+                                  (long long)inner, word)
+                  : lowering_step(l, l->out[0]->data, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)reduced, word),
+        x->data, x->count);
+    return true;
+}

@@ -1,0 +1,295 @@
+#include "sim/run/lower/lowering.h"
+
+#include "isa/array_count.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ORCHARD "orchard"
+
+/* Operators without a row are computed by the reference, whatever the library could do for them. */
+static const struct lowering_rule lowering_rules[] = {
+    {"Conv", "", lowering_conv, ""},
+    {"FusedConv", ORCHARD, lowering_conv, ""},
+    {"MatMul", "", lowering_product, ""},
+    {"Gemm", "", lowering_product, ""},
+    {"FusedMatMul", ORCHARD, lowering_product, ""},
+    {"ConvTranspose", "", lowering_conv_transpose, ""},
+    {"ConvInteger", "", lowering_conv_integer, ""},
+    {"MatMulInteger", "", lowering_matmul_integer, ""},
+    {"LSTM", "", lowering_lstm, ""},
+    {"GRU", "", lowering_gru, ""},
+    {"MaxPool", "", lowering_pool, "max"},
+    {"AveragePool", "", lowering_pool, "avg"},
+    {"GlobalMaxPool", "", lowering_globalpool, "max"},
+    {"GlobalAveragePool", "", lowering_globalpool, "avg"},
+    {"Relu", "", lowering_function, "relu"},
+    {"LeakyRelu", "", lowering_function, "leaky_relu"},
+    {"Elu", "", lowering_function, "elu"},
+    {"Sigmoid", "", lowering_function, "sigmoid"},
+    {"Tanh", "", lowering_function, "tanh"},
+    {"Softplus", "", lowering_function, "softplus"},
+    {"Softsign", "", lowering_function, "softsign"},
+    {"Mish", "", lowering_function, "mish"},
+    {"HardSigmoid", "", lowering_function, "hard_sigmoid"},
+    {"HardSwish", "", lowering_function, "hard_swish"},
+    {"Gelu", "", lowering_function, "gelu"},
+    {"Swish", "", lowering_function, "silu"},
+    {"Exp", "", lowering_function, "exp"},
+    {"Log", "", lowering_function, "log"},
+    {"Sqrt", "", lowering_function, "sqrt"},
+    {"Reciprocal", "", lowering_function, "rcp"},
+    {"Abs", "", lowering_function, "abs"},
+    {"Neg", "", lowering_function, "neg"},
+    {"Erf", "", lowering_function, "erf"},
+    {"Sin", "", lowering_function, "sin"},
+    {"Cos", "", lowering_function, "cos"},
+    {"Floor", "", lowering_function, "floor"},
+    {"Ceil", "", lowering_function, "ceil"},
+    {"Round", "", lowering_function, "round"},
+    {"Clip", "", lowering_clip, ""},
+    {"Add", "", lowering_pair, "add"},
+    {"Sub", "", lowering_pair, "sub"},
+    {"Mul", "", lowering_pair, "mul"},
+    {"Div", "", lowering_pair, "div"},
+    {"Max", "", lowering_pair, "max"},
+    {"Min", "", lowering_pair, "min"},
+    {"Pow", "", lowering_pair, "pow"},
+    {"FusedAdd", ORCHARD, lowering_pair, "add+relu"},
+    {"Sum", "", lowering_sum, ""},
+    {"SwiGLU", ORCHARD, lowering_pair, "silu+mul"},
+    {"Softmax", "", lowering_softmax, "0"},
+    {"LogSoftmax", "", lowering_softmax, "1"},
+    {"LayerNormalization", "", lowering_norm, "layernorm"},
+    {"RMSNormalization", "", lowering_norm, "rmsnorm"},
+    {"BatchNormalization", "", lowering_batch_norm, ""},
+    {"InstanceNormalization", "", lowering_instance_norm, ""},
+    {"ReduceMean", "", lowering_reduce, "mean"},
+    {"ReduceSum", "", lowering_reduce, "sum"},
+    {"ReduceMax", "", lowering_reduce, "max"},
+    {"ReduceMin", "", lowering_reduce, "min"},
+    {"ReduceProd", "", lowering_reduce, "prod"},
+    {"ReduceL2", "", lowering_reduce, "norm2"},
+    {"Transpose", "", lowering_transpose, ""},
+    {"Concat", "", lowering_concat, ""},
+    {"Gather", "", lowering_gather, ""},
+    {"Slice", "", lowering_slice, ""},
+    {"Split", "", lowering_slice, "split"},
+    {"Expand", "", lowering_expand, ""},
+    {"Resize", "", lowering_resize, ""},
+    {"Pad", "", lowering_by_places, "pad"},
+    {"Tile", "", lowering_by_places, ""},
+    {"DepthToSpace", "", lowering_by_places, ""},
+    {"SpaceToDepth", "", lowering_by_places, ""},
+    {"GatherElements", "", lowering_by_places, ""},
+    {"GatherND", "", lowering_by_places, ""},
+    {"ReverseSequence", "", lowering_by_places, ""},
+    {"Cast", "", lowering_cast, ""},
+    {"Attention", ORCHARD, lowering_attention, ""},
+    {"RotaryEmbedding", ORCHARD, lowering_rotary, ""},
+    {"Reshape", "", NULL, ""},
+    {"Flatten", "", NULL, ""},
+    {"Squeeze", "", NULL, ""},
+    {"Unsqueeze", "", NULL, ""},
+    {"Identity", "", NULL, ""},
+    {"Dropout", "", NULL, ""},
+};
+
+const struct lowering_rule *lowering_rule(const struct net_node *node)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(lowering_rules); i++)
+        if (strcmp(lowering_rules[i].op, node->op) == 0 && strcmp(lowering_rules[i].domain, node->domain) == 0)
+            return &lowering_rules[i];
+    return NULL;
+}
+
+bool lowering_cast(struct lowering *l, const char *word)
+{
+    (void)word;
+    return lowering_leave(l, "the library changes no types of elements");
+}
+
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in)
+{
+    if (rule->lower == lowering_cast)
+        return node->inputs > 0 && in[0] && net_type_of_onnx(net_attr_int(node, "to", 0)) == in[0]->type;
+    return !rule->lower;
+}
+
+/* ---- applying ---- */
+
+/* Rules that read whole numbers behind their first operand, element by element. */
+static bool reads_integers(const struct lowering_rule *rule)
+{
+    return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
+           rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize;
+}
+
+/* Operands that a rule reads without asking whether they are there. */
+static size_t least_operands(const struct lowering *l, const struct lowering_rule *rule)
+{
+    static const struct {
+        bool (*lower)(struct lowering *l, const char *word);
+        size_t least;
+    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
+                {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
+                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3},
+                {lowering_gru, 3}};
+    if (rule->lower == lowering_concat)
+        return l->node->inputs;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        if (rows[i].lower == rule->lower)
+            return strcmp(rule->word, "split") == 0 ? 1 : rows[i].least;
+    return 1;
+}
+
+static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
+{
+    const char *const op = l->node->op;
+    const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
+    const size_t least = least_operands(l, rule);
+    const struct net_array *out = NULL;
+    for (size_t k = 0; k < l->node->outputs && !out; k++)
+        out = l->out[k];
+    bool is_whole =
+        x && out && (l->out[0] || rule->lower == lowering_lstm || rule->lower == lowering_gru) && l->node->inputs >= least;
+    for (size_t k = 1; is_whole && k < least; k++)
+        is_whole = l->in[k] != NULL;
+    if (!is_whole)
+        return lowering_leave(l, "%s without all its operands", op);
+    if (x->type != NET_F32 || out->type != NET_F32)
+        return lowering_leave(l, "the library's %s has no version of type %s", op,
+                              net_type_name(x->type != NET_F32 ? x->type : out->type));
+    for (size_t k = 1; k < l->node->inputs && !reads_integers(rule); k++)
+        if (l->in[k] && l->in[k]->type != NET_F32)
+            return lowering_leave(l, "the library's %s has no version with an operand of type %s", op,
+                                  net_type_name(l->in[k]->type));
+    for (size_t k = 0; k < l->node->outputs; k++)
+        if (l->out[k] && l->out[k]->count == 0)
+            return lowering_leave(l, "there are no elements");
+    return x->count > 0 || lowering_leave(l, "there are no elements");
+}
+
+bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
+{
+    const bool integers = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer;
+    if (!((integers || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l)))
+        return false;
+    lowering_find_constants(l);
+    return true;
+}
+
+void lowering_free(struct lowering *l)
+{
+    for (unsigned i = 0; i < l->scratches; i++)
+        free(l->scratch[i]);
+    l->scratches = 0;
+}
+
+bool lowering_leave(struct lowering *l, const char *format, ...)
+{
+    va_list list;
+    if (l->why[0])
+        return false;
+    va_start(list, format);
+    vsnprintf(l->why, sizeof l->why, format, list);
+    va_end(list);
+    return false;
+}
+
+bool lowering_is_constant(const struct lowering *l, size_t operand)
+{
+    return operand < l->node->inputs && l->node->input[operand] != NET_NONE && l->model->value[l->node->input[operand]].constant;
+}
+
+bool lowering_holds_constant(const struct lowering *l, const struct net_array *array)
+{
+    for (size_t k = 0; k < l->node->inputs; k++)
+        if (l->in[k] && l->in[k]->data == array->data)
+            return lowering_is_constant(l, k);
+    return false;
+}
+
+bool lowering_holds(const struct lowering *l)
+{
+    return l->why[0] == 0;
+}
+
+struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t count, const char *format, ...)
+{
+    va_list list;
+    if (l->steps == LOWERED_STEPS) {
+        lowering_leave(l, "more than %d kernels", LOWERED_STEPS);
+        return NULL;
+    }
+    struct lowered_step *const step = &l->step[l->steps++];
+    va_start(list, format);
+    const int length = vsnprintf(step->workload, sizeof step->workload, format, list);
+    va_end(list);
+    if (length < 0 || (size_t)length >= sizeof step->workload)
+        lowering_leave(l, "a kernel with too long a name");
+    else
+        step->common = (size_t)length;
+    step->part = l->part;
+    step->precision = l->whole ? "f32" : NULL;
+    step->operands = (struct run_operands){.input = step->input, .result = result, .result_bytes = 4 * (uint64_t)count};
+    return step;
+}
+
+int64_t lowering_amx_rows(const struct lowering *l, int64_t count)
+{
+    enum { TILE = 32 };
+    const int64_t rows = (int64_t)(l->amx_share * (double)count / TILE + 0.5) * TILE;
+    return l->part == PART_GPU && l->amx_share > 0 && rows > 0 && rows < count ? rows : 0;
+}
+
+void lowering_load_weights(struct lowering *l, struct lowered_step *step)
+{
+    static const char option[] = ",packed=1";
+    if (!step || step->part == PART_ANE) /* whose programs have their weights in the layout of the engine */
+        return;
+    if (step->common + sizeof option > sizeof step->workload)
+        lowering_leave(l, "a kernel with too long a name");
+    else
+        memcpy(step->workload + step->common, option, sizeof option);
+}
+
+void lowering_read(struct lowered_step *step, const void *data, int64_t count)
+{
+    if (step)
+        step->input[step->operands.inputs++] = (struct run_operand){data, 4 * (uint64_t)count};
+}
+
+void lowering_read_bytes(struct lowered_step *step, const void *data, int64_t count)
+{
+    if (!step)
+        return;
+    step->precision = "i8";
+    step->input[step->operands.inputs++] = (struct run_operand){data, (uint64_t)count};
+}
+
+bool lowering_is_bytes(struct lowering *l)
+{
+    for (size_t k = 0; k < 2; k++)
+        if (k >= l->node->inputs || !l->in[k] || l->in[k]->type != NET_I8 || l->in[k]->count == 0)
+            return lowering_leave(l, "operands of other types than i8");
+    for (size_t k = 2; k < l->node->inputs; k++)
+        for (int64_t i = 0; l->in[k] && i < l->in[k]->count; i++)
+            if (net_array_integer(l->in[k], i) != 0)
+                return lowering_leave(l, "a zero point that is not 0");
+    return l->out[0] != NULL || lowering_leave(l, "nobody wants the result");
+}
+
+void *lowering_scratch(struct lowering *l, int64_t count)
+{
+    void *const memory = l->scratches < LOWERED_SCRATCHES ? calloc((size_t)count + 1, 4) : NULL;
+    if (memory) {
+        l->scratch_bytes[l->scratches] = 4 * (uint64_t)count;
+        l->scratch[l->scratches++] = memory;
+    } else {
+        lowering_leave(l, "memory between kernels is out");
+    }
+    return memory;
+}

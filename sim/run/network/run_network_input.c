@@ -1,0 +1,70 @@
+#include "sim/run/network/run_network_input.h"
+
+#include "sim/base/splitmix64.h"
+#include "sim/network/arrays.h"
+
+#include <math.h>
+#include <string.h>
+
+bool run_network_read_input(const struct net_model *model, struct net_array **input, const char *text, struct orch_error *error)
+{
+    const struct net_graph *const g = model->graph;
+    const size_t length = strcspn(text, "=");
+    if (text[length] != '=')
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: expected NAME=FILE.npy", text);
+    for (size_t k = 0; k < g->inputs; k++) {
+        const char *const name = model->value[g->input[k]].name;
+        if (strlen(name) != length || strncmp(name, text, length) != 0)
+            continue;
+        net_array_release(input[k]);
+        input[k] = net_array_load(text + length + 1, name, error);
+        return input[k] != NULL;
+    }
+    return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: the network has no input of that name; the first is %.80s",
+                     text, g->inputs ? model->value[g->input[0]].name : "none");
+}
+
+/* Numbers in [0, 1); whole ones below 16, which are places in any vocabulary. */
+static struct net_array *generate(const struct net_value *v, uint64_t seed, struct orch_error *error)
+{
+    struct net_array *const a = net_array_new(v->type, v->shape.dim, v->shape.dims, error);
+    uint64_t state = seed;
+    for (int64_t i = 0; a && i < a->count; i++) {
+        const double unit = (double)(splitmix64_next(&state) >> 11) * 0x1p-53;
+        const double number = net_type_is_float(v->type) ? unit : floor(unit * (v->type == NET_BOOL ? 2 : 16));
+        net_write_doubles(v->type, a->data, i, 1, &number);
+    }
+    return a;
+}
+
+/* Names the dimensions, so that they can be given. */
+static bool refuse_open(const struct net_model *model, const struct net_value *v, struct orch_error *error)
+{
+    orch_fail(error, ORCH_USAGE,
+              "input '%.80s' has dimensions that the file leaves open: give it by " ORCH_OPTION("input") ", or each dimension:",
+              v->name);
+    for (unsigned d = 0; v->shape.known && d < v->shape.dims; d++)
+        if (v->shape.dim[d] < 0)
+            orch_fail_more(error, " " ORCH_OPTION("dim") " '%.60s=N'", net_symbol_name(model, v->shape.dim[d]));
+    return false;
+}
+
+bool run_network_generate_missing(const struct net_model *model, struct net_array **input, uint64_t seed, unsigned *generated,
+                                  struct orch_error *error)
+{
+    for (size_t k = 0; k < model->graph->inputs; k++) {
+        const struct net_value *const v = &model->value[model->graph->input[k]];
+        if (input[k] || v->constant)
+            continue;
+        bool known = v->shape.known && v->type != NET_TYPES;
+        for (unsigned d = 0; known && d < v->shape.dims; d++)
+            known = v->shape.dim[d] >= 0;
+        if (!known)
+            return refuse_open(model, v, error);
+        input[k] = generate(v, seed + k, error);
+        if (!input[k])
+            return false;
+        (*generated)++;
+    }
+    return true;
+}

@@ -1,0 +1,69 @@
+#include "sim/run/network/run_network_node.h"
+
+#include "sim/network/operators/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool run_network_is_control(const struct net_node *node)
+{
+    return strcmp(node->op, "If") == 0 || strcmp(node->op, "Loop") == 0 || strcmp(node->op, "Scan") == 0;
+}
+
+bool run_network_may_skip(struct net_array *const *out, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (out[k] && !net_type_is_float(out[k]->type))
+            return false;
+    return true;
+}
+
+bool run_network_needs_unit(const struct net_model *model, const struct net_node *node)
+{
+    for (size_t k = 0; k < node->inputs; k++) {
+        const struct net_value *const v = node->input[k] == NET_NONE ? NULL : &model->value[node->input[k]];
+        if (v && !v->constant && v->type != NET_TYPES && net_type_is_float(v->type))
+            return true;
+    }
+    return false;
+}
+
+void run_network_drop(struct net_array **out, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        net_array_release(out[k]);
+        out[k] = NULL;
+    }
+}
+
+static struct net_fact fact_of(const struct net_array *array)
+{
+    if (!array)
+        return (struct net_fact){.type = NET_TYPES};
+    return (struct net_fact){
+        .present = true, .type = array->type, .shape = net_shape_of(array->shape, array->dims), .constant = array};
+}
+
+bool run_network_make(const struct net_node *node, struct net_array *const *in, bool blank, struct net_array **out)
+{
+    struct orch_error unused = {0};
+    struct net_fact *const fact = calloc(node->inputs + node->outputs + 1, sizeof *fact), *const facts = fact + node->inputs;
+    struct net_infer infer = {node, fact, node->inputs, facts, node->outputs, &unused};
+    bool ok = fact != NULL;
+    for (size_t k = 0; ok && k < node->inputs; k++)
+        fact[k] = fact_of(in[k]);
+    for (size_t k = 0; ok && k < node->outputs; k++)
+        facts[k] = (struct net_fact){.present = node->output[k] != NET_NONE, .type = NET_TYPES};
+    ok = ok && net_infer_node(&infer);
+    for (size_t k = 0; ok && k < node->outputs; k++) {
+        const struct net_fact *const f = &facts[k];
+        if (!f->present)
+            continue;
+        if (f->type != NET_TYPES && net_shape_complete(&f->shape))
+            out[k] = (blank && net_type_is_float(f->type) ? net_array_blank : net_array_new)(f->type, f->shape.dim, f->shape.dims,
+                                                                                             &unused);
+        ok = out[k] != NULL;
+    }
+    free(fact);
+    return ok;
+}

@@ -1,0 +1,18 @@
+/* What there is to know of a node before anybody computes it. */
+#ifndef ORCHARD_SIM_RUN_NETWORK_RUN_NETWORK_NODE_H
+#define ORCHARD_SIM_RUN_NETWORK_RUN_NETWORK_NODE_H
+
+#include "sim/network/graph/graph.h"
+
+/* If, Loop, Scan: their nodes are run one by one. */
+bool run_network_is_control(const struct net_node *node);
+/* Makes the results, as zeros, of the shapes that the node's rule states of these operands; false when it leaves one open.
+ * `blank`: nobody will write those that are no whole numbers. */
+bool run_network_make(const struct net_node *node, struct net_array *const *in, bool blank, struct net_array **out);
+void run_network_drop(struct net_array **out, size_t count);
+/* Whether results that were made may stay zeros where no values are wanted: whole numbers decide shapes and places. */
+bool run_network_may_skip(struct net_array *const *out, size_t count);
+/* Whether an operand is a number that somebody has to compute first: on the host, the GPU's must have completed. */
+bool run_network_needs_unit(const struct net_model *model, const struct net_node *node);
+
+#endif
