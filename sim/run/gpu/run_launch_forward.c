@@ -33,9 +33,9 @@
 #define FILLING 0.7
 #define FILLED  1.4
 /* Where the paces of windows differ so much that the time of the launch is less sure than that (relative), few waves are timed
- * whole. Cores that fall in and out of step, tiles of frameworks' products and a filling SLC scatter by 0.4 to 1.4 %, and what
- * windows of few waves then say is off by up to 3.1 %; steady launches scatter by 0.01 to 0.2 % and are off by up to 1.3 %. */
-#define FEW_SURE 0.003
+ * whole. Launches that are between 0.3 and 0.5 % sure (attention, the library's product, two of ggml's; on M1 Max)
+ * are off by 1.0 % in the mean and 2.1 at most when windows stand for them, and take a fifth to a twelfth of the host's time. */
+#define FEW_SURE 0.005
 /* Launches end as a whole when that takes fewer instructions. */
 #define TAIL_WORK 0x1p19
 /* ---- the work of threadgroups ---- */
