@@ -68,7 +68,7 @@ const struct language_halves *language_stepper_halves(const struct language_step
 
 bool language_halves_tell(const struct language_halves *h, struct run_assumptions *list)
 {
-    char text[240], small[96] = "";
+    char text[320], small[96] = "";
     if (!h->values)
         return true;
     if (h->small)
