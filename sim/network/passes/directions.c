@@ -17,22 +17,7 @@ struct pair {
 
 static struct net_node *put(struct pair *p, const char *op, const net_id *in, size_t inputs, size_t outputs)
 {
-    struct net_node *const node = net_node_new(p->node->name, op, "", inputs, outputs);
-    if (!node || !net_graph_insert(p->m->model->graph, p->at, node)) {
-        net_must(p->m, false);
-        return NULL;
-    }
-    p->at++;
-    memcpy(node->input, in, inputs * sizeof *in);
-    node->version = p->node->version;
-    node->row = net_operator_find(op, "");
-    for (size_t k = 0; k < outputs; k++) {
-        node->output[k] = net_value_add(p->m->model, p->node->name);
-        net_must(p->m, node->output[k] != NET_NONE);
-        if (node->output[k] != NET_NONE)
-            p->m->model->value[node->output[k]].type = p->m->model->value[p->node->input[W]].type;
-    }
-    return p->m->starved ? NULL : node;
+    return net_put(p->m, p->node, &p->at, op, in, inputs, outputs, p->m->model->value[p->node->input[W]].type);
 }
 
 /* Halves along the first dimension: a constant is cut at once. */

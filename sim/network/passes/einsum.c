@@ -89,22 +89,10 @@ static bool read_product(struct product *p)
 
 static net_id put(struct product *p, const char *op, net_id a, net_id b, const int64_t *perm, size_t dims)
 {
-    struct net_node *const node = net_node_new(p->node->name, op, "", b == NET_NONE ? 1 : 2, 1);
-    const net_id id = node ? net_value_add(p->m->model, p->node->name) : NET_NONE;
-    if (id == NET_NONE || (perm && !net_set_ints(node, "perm", perm, dims))) {
-        net_node_free(node);
-        net_must(p->m, false);
-        return NET_NONE;
-    }
-    node->input[0] = a;
-    if (b != NET_NONE)
-        node->input[1] = b;
-    node->output[0] = id;
-    node->version = p->node->version;
-    node->row = net_operator_find(op, "");
-    net_must(p->m, net_graph_insert(p->m->model->graph, p->at++, node));
-    p->m->model->value[id].type = p->m->model->value[p->node->output[0]].type;
-    return id;
+    struct net_node *const node = net_put(p->m, p->node, &p->at, op, (const net_id[]){a, b}, b == NET_NONE ? 1 : 2, 1,
+                                          p->m->model->value[p->node->output[0]].type);
+    net_must(p->m, node && (!perm || net_set_ints(node, "perm", perm, dims)));
+    return node ? node->output[0] : NET_NONE;
 }
 
 static net_id reshaped(struct product *p, net_id x, const int64_t *shape, size_t dims)

@@ -83,6 +83,27 @@ bool net_same_value(const struct net_match *m, net_id a, net_id b)
     return a == b || (x && y && net_array_same(x, y));
 }
 
+struct net_node *net_put(struct net_match *m, const struct net_node *of, size_t *at, const char *op, const net_id *input,
+                         size_t inputs, size_t outputs, enum net_type type)
+{
+    struct net_node *const node = m->starved ? NULL : net_node_new(of->name, op, "", inputs, outputs);
+    if (!node || !net_graph_insert(m->model->graph, *at, node)) {
+        net_must(m, false);
+        return NULL;
+    }
+    ++*at;
+    memcpy(node->input, input, inputs * sizeof *input);
+    node->version = of->version;
+    node->row = net_operator_find(op, "");
+    for (size_t k = 0; k < outputs; k++) {
+        node->output[k] = net_value_add(m->model, of->name);
+        net_must(m, node->output[k] != NET_NONE);
+        if (node->output[k] != NET_NONE)
+            m->model->value[node->output[k]].type = type;
+    }
+    return m->starved ? NULL : node;
+}
+
 bool net_become(struct net_match *m, struct net_node *node, const char *op, const char *domain, const net_id *input,
                 size_t inputs)
 {

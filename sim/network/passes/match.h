@@ -37,6 +37,10 @@ bool net_become(struct net_match *m, struct net_node *node, const char *op, cons
 /* Lets another value take the place of what the node computes; the node is left without inputs and users, so that what it used
  * has one user less at once. */
 void net_retire(struct net_match *m, struct net_node *node, net_id in_place);
+/* Puts a node of ONNX's own, named after `of` and as new as that, in front of node *at, which counts up; its outputs are new
+ * values of a type. NULL when memory is out. */
+struct net_node *net_put(struct net_match *m, const struct net_node *of, size_t *at, const char *op, const net_id *input,
+                         size_t inputs, size_t outputs, enum net_type type);
 /* Remembers that an attribute could not be set. */
 static inline void net_must(struct net_match *m, bool ok)
 {

@@ -17,22 +17,9 @@ struct place {
 
 static net_id put(struct place *p, const char *op, net_id a, net_id b, enum net_type type)
 {
-    struct net_node *const node = p->m->starved ? NULL : net_node_new(p->node->name, op, "", b == NET_NONE ? 1 : 2, 1);
-    const net_id id = node ? net_value_add(p->m->model, p->node->name) : NET_NONE;
-    if (id == NET_NONE || (strcmp(op, "Cast") == 0 && !net_set_int(node, "to", net_type_to_onnx(type)))) {
-        net_node_free(node);
-        net_must(p->m, false);
-        return NET_NONE;
-    }
-    node->input[0] = a;
-    if (b != NET_NONE)
-        node->input[1] = b;
-    node->output[0] = id;
-    node->version = p->node->version;
-    node->row = net_operator_find(op, "");
-    net_must(p->m, net_graph_insert(p->m->model->graph, p->at++, node));
-    p->m->model->value[id].type = type;
-    return id;
+    struct net_node *const node = net_put(p->m, p->node, &p->at, op, (const net_id[]){a, b}, b == NET_NONE ? 1 : 2, 1, type);
+    net_must(p->m, node && (strcmp(op, "Cast") != 0 || net_set_int(node, "to", net_type_to_onnx(type))));
+    return node ? node->output[0] : NET_NONE;
 }
 
 static net_id constant(struct place *p, struct net_array *array)
