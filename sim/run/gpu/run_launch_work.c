@@ -67,7 +67,7 @@ static bool find_along(struct run_launch *l, unsigned axis, uint64_t each, uint6
     struct gpu_work_line *const line = &w->axis[axis];
     const uint64_t extent = w->extent[axis], most = extent < GPU_WORK_KNOWN ? extent : GPU_WORK_KNOWN;
     double base = 0;
-    if (axis > 0 && !execute(l, middle, &base))
+    if (axis > 0 && extent > 1 && !execute(l, middle, &base))
         return false;
     for (unsigned i = 0; i < most; i++) {
         const uint64_t place = most > 1 ? i * (extent - 1) / (most - 1) : 0;
