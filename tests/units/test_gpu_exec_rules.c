@@ -249,6 +249,43 @@ static void test_matrix(void)
     }
 }
 
+/* A number of 24 bits with an exponent around `exponent`, now and then zero or its neighbour's opposite, so that sums cancel. */
+static uint32_t value_near(uint64_t *seed, int exponent, uint32_t before)
+{
+    const uint64_t x = suite_random(seed);
+    if ((x & 15) == 0)
+        return (uint32_t)x & 0x80000000;
+    if ((x & 15) == 1)
+        return before ^ 0x80000000;
+    return f32_bits(ldexpf((float)(x >> 40 | 1U << 23), exponent - 23 + (int)(x >> 8 & 3) - 2)) ^ ((uint32_t)x & 0x80000000);
+}
+
+/* Handlers take a short way where no sum can come near the denormal numbers: factors from 2^-39, C from 2^-101 on. */
+static void test_matrix_ranges(void)
+{
+    static const struct {
+        int a, b, c;
+    } ranges[] = {{-38, -38, -100}, {-39, -40, -101}, {-63, -63, -126}, {-20, -100, -124},
+                  {-60, -64, -120}, {60, 66, 126},    {0, 0, 0}};
+    uint64_t seed = 5;
+    for (unsigned turn = 0; turn < 40 * ARRAY_COUNT(ranges); turn++) {
+        struct gpu_lanes plain;
+        const unsigned r = turn % ARRAY_COUNT(ranges);
+        const int exponent[3] = {ranges[r].a, ranges[r].b, ranges[r].c};
+        clear();
+        for (unsigned k = 0; k < 6; k++)
+            for (unsigned lane = 0; lane < GPU_LANES; lane++)
+                in.word[2 + k][lane] = value_near(&seed, exponent[k / 2], lane ? in.word[2 + k][lane - 1] : 0);
+        for (unsigned p = 0; p < GPU_PATHS; p++) {
+            if (!runs_on("simd_matrix_fmadd32 r8_r9, r2_r3, r4_r5, r6_r7\nstop", gpu_paths[p]))
+                continue;
+            plain = p ? plain : out;
+            CHECK(memcmp(out.word, plain.word, sizeof out.word) == 0, "%s differs at 2^%d 2^%d + 2^%d", gpu_paths[p], exponent[0],
+                  exponent[1], exponent[2]);
+        }
+    }
+}
+
 /* --- threadgroup memory, stack, calls --- */
 
 static void test_threadgroup_atomics(void)
@@ -279,6 +316,7 @@ static const struct suite_test tests[] = {{"numbers by hand", test_numbers},
                                           {"shuffles", test_shuffles},
                                           {"reductions under a mask", test_reductions},
                                           {"matrices against plain loops", test_matrix},
+                                          {"matrices of small and large numbers on every path", test_matrix_ranges},
                                           {"threadgroup atomics", test_threadgroup_atomics},
                                           {"call and return", test_call}};
 SUITE_MAIN("gpu execution rules", tests)

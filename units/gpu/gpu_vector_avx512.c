@@ -139,10 +139,10 @@ static inline vu vec_load_active(const uint8_t *from, uint32_t active)
 }
 
 /* Lane i of the result is lane index[i] & 31 of the two halves. */
-#define HAVE_PICK_LANES
-static inline vu vec_pick(vu low, vu high, vu index)
+#define HAVE_PICK
+static inline vu vec_pick(const vu *from, vu index)
 {
-    return (vu)_mm512_permutex2var_epi32((__m512i)low, (__m512i)index, (__m512i)high);
+    return (vu)_mm512_permutex2var_epi32((__m512i)from[0], (__m512i)index, (__m512i)from[1]);
 }
 
 #include "units/gpu/gpu_vector_flush.h"

@@ -46,17 +46,18 @@ static inline uint32_t vec_least(vu value, uint32_t lanes)
 /* Fetches lanes one after another, for hosts and item sizes without a gather. */
 static inline vu gather_each(const uint8_t *base, vu offset, uint32_t active, unsigned item)
 {
-    vu out = {0};
+    uint32_t at[VECTOR_BYTES / 4], value[VECTOR_BYTES / 4] = {0};
+    vu out;
+    memcpy(at, &offset, sizeof at);
     for (; active; active &= active - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(active);
-        uint32_t value = 0;
         if (item == 4)
-            memcpy(&value, base + offset[lane], 4);
+            memcpy(&value[lane], base + at[lane], 4);
         else if (item == 2)
-            memcpy(&value, base + offset[lane], 2);
+            memcpy(&value[lane], base + at[lane], 2);
         else
-            value = base[offset[lane]];
-        out[lane] = value;
+            value[lane] = base[at[lane]];
     }
+    memcpy(&out, value, sizeof out);
     return out;
 }

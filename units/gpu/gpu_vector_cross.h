@@ -4,8 +4,8 @@
 ALWAYS struct lanes pick_lanes(const struct lanes *from, const struct lanes *index)
 {
     struct lanes out;
-#ifdef HAVE_PICK_LANES
-    EACH_PART out.part[p] = vec_pick(from->part[0], from->part[1], index->part[p]);
+#ifdef HAVE_PICK
+    EACH_PART out.part[p] = vec_pick(from->part, index->part[p]);
 #else
     uint32_t value[GPU_LANES], at[GPU_LANES];
     memcpy(value, from, sizeof value);
@@ -112,6 +112,12 @@ ALWAYS struct lanes matrix_part(const struct gpu_simdgroup *group, const struct 
     return read_float(group, &from, GPU_NONE);
 }
 
+/* Operands of an 8x8 multiply, and the sums that replace C; [i] holds the i-th element of each lane. */
+struct matrices {
+    struct lanes a[2], b[2], sum[2];
+};
+
+#ifndef HAVE_MATRIX_PARTS
 /* The lane that holds column pair `pair` of the row in bits 1, 2, 4 of a lane number; lane bits 0 and 3 are the pair. */
 ALWAYS vu lane_of_pair(vu row_lane, unsigned pair)
 {
@@ -124,53 +130,125 @@ ALWAYS vu lane_of_row(vu column_lane, unsigned k)
     return (column_lane & 9) | (k & 3) << 1 | (k & 4) << 2;
 }
 
+/* Column k of A, for the row of each lane. */
+ALWAYS struct lanes matrix_column_of(const struct lanes a[2], unsigned k)
+{
+    struct lanes at = lane_numbers();
+    EACH_PART at.part[p] = lane_of_pair(at.part[p], k / 2);
+    return pick_lanes(&a[k & 1], &at);
+}
+
+/* Row k of B, for the column of each lane. */
+ALWAYS struct lanes matrix_row_of(const struct lanes *b, unsigned k)
+{
+    struct lanes at = lane_numbers();
+    EACH_PART at.part[p] = lane_of_row(at.part[p], k);
+    return pick_lanes(b, &at);
+}
+#else
+/* A part of 8 lanes holds four rows (bits 1 and 2 of a lane; bit 4 counts parts) by two pairs of columns (bit 0; bit 3). */
+ALWAYS struct lanes matrix_column_of(const struct lanes a[2], unsigned k)
+{
+    struct lanes out;
+    EACH_PART out.part[p] = vec_twins(a[k & 1].part[(p & 2) | k >> 2], k >> 1 & 1);
+    return out;
+}
+
+ALWAYS struct lanes matrix_row_of(const struct lanes *b, unsigned k)
+{
+    struct lanes out;
+    EACH_PART out.part[p] = vec_fourth(b->part[(k >> 2) << 1 | (p & 1)], k & 3);
+    return out;
+}
+#endif
+
+/* True when no value but zero is closer to zero than 2^`exponent`. */
+ALWAYS bool none_below(const struct lanes *value, unsigned count, int exponent)
+{
+    vu least[PARTS];
+    uint32_t below = 0;
+    EACH_PART least[p] = vec_all(UINT32_MAX);
+    for (unsigned i = 0; i < count; i++)
+        EACH_PART least[p] = vec_min(least[p], (value[i].part[p] << 1) - 1); /* zero becomes the largest number */
+    EACH_PART below |= vec_lt(least[p], vec_all(((uint32_t)(127 + exponent) << 24) - 1));
+    return below == 0;
+}
+
+/* True when no step can come near the denormal numbers. Products of factors of 2^-39 and more are multiples of 2^-124, and so is
+ * C from 2^-101 on, as both have 24 bits; so every sum is zero or at least that large. */
+ALWAYS bool matrix_far_from_denormals(const struct matrices *all)
+{
+    return none_below(all->a, 2, -39) && none_below(all->b, 2, -39) && none_below(all->sum, 2, -101);
+}
+
 /* The lane numbers are then constants. */
-#ifdef HAVE_PICK_LANES
+#ifdef HAVE_PICK
 #define UNROLL_MATRIX _Pragma("GCC unroll 8")
 #else
 #define UNROLL_MATRIX
 #endif
 
-HANDLER(matrix)
+ALWAYS void matrix_sums(struct matrices *all)
 {
-    const struct lanes t = lane_numbers();
-    struct lanes a[2], b[2], sum[2];
-    vu edge[PARTS]; /* 0 where a step gave the smallest normal number */
-    uint32_t odd = 0;
-    EACH_PART edge[p] = vec_all(1);
-    for (unsigned i = 0; i < 2; i++) {
-        a[i] = matrix_part(group, &op->source[0], i);
-        b[i] = matrix_part(group, &op->source[1], i);
-        sum[i] = matrix_part(group, &op->source[2], i);
-    }
+    struct lanes even = all->sum[0], odd = all->sum[1];
     UNROLL_MATRIX for (unsigned k = 0; k < 8; k++)
     {
-        struct lanes at, row;
-        EACH_PART at.part[p] = lane_of_pair(t.part[p], k / 2);
-        const struct lanes x = pick_lanes(&a[k & 1], &at);
-        EACH_PART row.part[p] = lane_of_row(t.part[p], k);
+        const struct lanes x = matrix_column_of(all->a, k), y = matrix_row_of(&all->b[0], k), z = matrix_row_of(&all->b[1], k);
+        EACH_PART even.part[p] = (vu)vec_fma((vf)x.part[p], (vf)y.part[p], (vf)even.part[p]);
+        EACH_PART odd.part[p] = (vu)vec_fma((vf)x.part[p], (vf)z.part[p], (vf)odd.part[p]);
+    }
+    all->sum[0] = even;
+    all->sum[1] = odd;
+}
+
+/* The same near denormal numbers. False where a step gave the smallest normal number: the host may have rounded up to it. */
+static bool matrix_sums_near_denormals(struct matrices *all)
+{
+    vu edge[PARTS];
+    uint32_t odd = 0;
+    EACH_PART edge[p] = vec_all(1);
+    UNROLL_MATRIX for (unsigned k = 0; k < 8; k++)
+    {
+        const struct lanes x = matrix_column_of(all->a, k);
         for (unsigned i = 0; i < 2; i++) {
-            const struct lanes y = pick_lanes(&b[i], &row);
+            const struct lanes y = matrix_row_of(&all->b[i], k);
             EACH_PART
             {
-                const vf r = vec_fma((vf)x.part[p], (vf)y.part[p], (vf)sum[i].part[p]);
-                sum[i].part[p] = HOST_FLUSHES ? (vu)r : flush_part((vu)r);
+                const vf r = vec_fma((vf)x.part[p], (vf)y.part[p], (vf)all->sum[i].part[p]);
+                all->sum[i].part[p] = HOST_FLUSHES ? (vu)r : flush_part((vu)r);
                 edge[p] = vec_min(edge[p], (vu)r << 1 ^ GPU_MIN_NORMAL32 << 1);
             }
         }
     }
+    EACH_PART odd |= vec_eq(edge[p], vec_all(0));
+    return odd == 0;
+}
+
+HANDLER(matrix)
+{
+    struct matrices all;
+    uint32_t nan = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        all.a[i] = matrix_part(group, &op->source[0], i);
+        all.b[i] = matrix_part(group, &op->source[1], i);
+        all.sum[i] = matrix_part(group, &op->source[2], i);
+    }
+    if (LIKELY(matrix_far_from_denormals(&all)))
+        matrix_sums(&all);
+    else if (!matrix_sums_near_denormals(&all))
+        return op->plain(group, op);
     /* A sum that was NaN once stays NaN. */
-    EACH_PART odd |= vec_eq(edge[p], vec_all(0)) | vec_fne((vf)sum[0].part[p], (vf)sum[0].part[p]) |
-                     vec_fne((vf)sum[1].part[p], (vf)sum[1].part[p]);
-    if (odd)
+    for (unsigned i = 0; i < 2; i++)
+        EACH_PART nan |= vec_fne((vf)all.sum[i].part[p], (vf)all.sum[i].part[p]);
+    if (nan)
         return op->plain(group, op);
     const unsigned first = 2U * op->dst_word + (op->dst_kind == GPU_HIGH);
     for (unsigned i = 0; i < 2; i++) {
         if (op->dst_kind == GPU_WORD || op->dst_kind == GPU_PAIR) {
-            write_word(group, op->dst_word + i, &sum[i]);
+            write_word(group, op->dst_word + i, &all.sum[i]);
         } else {
-            EACH_PART sum[i].part[p] = vec_to_half((vf)sum[i].part[p]);
-            write_half(group, (first + i) / 2, (first + i) & 1, &sum[i]);
+            EACH_PART all.sum[i].part[p] = vec_to_half((vf)all.sum[i].part[p]);
+            write_half(group, (first + i) / 2, (first + i) & 1, &all.sum[i]);
         }
     }
     return op->next;

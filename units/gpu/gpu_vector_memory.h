@@ -176,10 +176,44 @@ HANDLER(device_store)
     return store_op(group, op, &r, &offset);
 }
 
+/* The usual bases in registers lie within a gibibyte, and offsets are below 2^27: distances from the lowest base then have 31
+ * bits. */
+ALWAYS bool near_reach(const struct gpu_simdgroup *group, const struct gpu_op *op, const struct lanes *offset, struct reach *r,
+                       struct lanes *distance)
+{
+    struct lanes low = load_word(group, op->source[1].word);
+    const struct lanes high = load_word(group, op->source[1].word + 1U);
+    if (!LIKELY(group->mask))
+        return false;
+    const uint32_t first = (uint32_t)__builtin_ctz(group->mask);
+    const uint32_t top = group->word[op->source[1].word + 1U][first];
+    uint32_t far = 0, least = UINT32_MAX, most = 0;
+    EACH_PART
+    {
+        const uint32_t active = part_bits(group->mask, p);
+        low.part[p] &= ~(r->item - 1);
+        far |= (vec_ne(high.part[p], vec_all(top)) | vec_gt(offset->part[p], vec_all((1U << 27) - 1))) & active;
+        if (active) {
+            const uint32_t part_least = vec_least(low.part[p], active), part_most = ~vec_least(~low.part[p], active);
+            least = part_least < least ? part_least : least;
+            most = part_most > most ? part_most : most;
+        }
+    }
+    if (far || most - least >= 1U << 30)
+        return false;
+    EACH_PART distance->part[p] = low.part[p] - least + offset->part[p] * r->scale;
+    r->base = (uint64_t)top << 32 | least;
+    r->scale = 1;
+    r->sign = false;
+    return true;
+}
+
 /* 64-bit bases in registers: any addresses that lie within 2 GiB become distances from the lowest. */
 ALWAYS bool register_reach(const struct gpu_simdgroup *group, const struct gpu_op *op, struct reach *r, struct lanes *distance)
 {
     const struct lanes offset = read_int(group, &op->source[2], GPU_NONE);
+    if (LIKELY(near_reach(group, op, &offset, r, distance)))
+        return true;
     const uint32_t *low_word = group->word[op->source[1].word], *high_word = group->word[op->source[1].word + 1U];
     uint32_t by[GPU_LANES];
     uint64_t address[GPU_LANES], low = UINT64_MAX, high = 0;

@@ -90,6 +90,15 @@ ALWAYS void gather_record(const uint8_t *from, vu offset, uint32_t active, uint3
         out[0] = vec_gather(from, offset, active, item);
         return;
     }
+#ifdef HAVE_GATHER_RECORDS
+    if (active == PART_MASK) {
+        if (item == 16)
+            vec_gather_four(from, offset, out);
+        else
+            vec_gather_two(from, offset, out);
+        return;
+    }
+#endif
     for (unsigned k = 0; k < item / 4; k++)
         out[k] = vec_gather(from + 4 * k, offset, active, 4);
 }
@@ -141,12 +150,13 @@ ALWAYS void load_records(const uint8_t *from, uint32_t item, vu *out)
         return;
     }
     vu v[4];
-    memcpy(v, from, (size_t)PART_LANES * item);
     if (item == 8) {
+        memcpy(v, from, 2 * sizeof *v);
         out[0] = every_second(v[0], v[1], 0);
         out[1] = every_second(v[0], v[1], 1);
         return;
     }
+    memcpy(v, from, sizeof v);
     for (unsigned k = 0; k < 2; k++) {
         const vu low = every_second(v[0], v[1], k), high = every_second(v[2], v[3], k);
         out[k] = every_second(low, high, 0);
@@ -206,16 +216,19 @@ static bool store_scattered(const struct gpu_simdgroup *group, const struct reac
 {
     uint64_t low = 0, high = 0;
     uint8_t bytes[4 * VECTOR_BYTES];
+    uint32_t by[PART_LANES];
     if (!span(r, *offset, active, &low, &high))
         return false;
     uint8_t *to = reach_bytes(group, r, low, high - low + r->item);
     if (!to)
         return false;
     store_records(bytes, value, r->item);
-    const uint32_t item = r->item;
+    const uint32_t item = r->item, first = (uint32_t)((low - r->base) / r->scale); /* distances wrap as the offsets do */
+    const vu distance = (*offset - first) * r->scale;
+    memcpy(by, &distance, sizeof by);
     for (; active; active &= active - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(active);
-        uint8_t *at = to + (reach_address(r, (*offset)[lane]) - low);
+        uint8_t *at = to + by[lane];
         if (item == 4)
             memcpy(at, bytes + 4 * lane, 4);
         else if (item == 2)
