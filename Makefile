@@ -48,7 +48,7 @@ HOT_SRC := $(wildcard units/mem/*.c units/cpu/cpu_timing*.c units/amx/amx_timing
 HOST := $(shell uname -m)
 ifeq ($(HOST),x86_64)
 FLAGS_portable := -Os
-FLAGS_avx2 := -mavx2 -mfma -mf16c
+FLAGS_avx2 := -mavx2 -mfma -mf16c -mpopcnt
 FLAGS_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
 FLAGS_avx512fp16 := $(FLAGS_avx512) -mavx512fp16 -mavx512bf16 -mavx512vnni
 endif

@@ -220,6 +220,8 @@ void gpu_record_span(const struct gpu_access *access, uint32_t mask, uint64_t *l
 /* gpu_record.h, once per host instruction set: the same. */
 bool gpu_record_portable(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
 void gpu_record_span_portable(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
+bool gpu_record_avx2(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
+void gpu_record_span_avx2(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
 bool gpu_record_avx512(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
 void gpu_record_span_avx512(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high);
 

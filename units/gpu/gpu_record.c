@@ -26,13 +26,18 @@ static bool has_avx512(void)
 
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace)
 {
-    return has_avx512() ? gpu_record_avx512(group, op, lanes, trace) : gpu_record_portable(group, op, lanes, trace);
+    if (has_avx512())
+        return gpu_record_avx512(group, op, lanes, trace);
+    return __builtin_cpu_supports("avx2") ? gpu_record_avx2(group, op, lanes, trace)
+                                          : gpu_record_portable(group, op, lanes, trace);
 }
 
 void gpu_record_span(const struct gpu_access *access, uint32_t mask, uint64_t *low, uint64_t *high)
 {
     if (has_avx512())
         gpu_record_span_avx512(access, mask, low, high);
+    else if (__builtin_cpu_supports("avx2"))
+        gpu_record_span_avx2(access, mask, low, high);
     else
         gpu_record_span_portable(access, mask, low, high);
 }

@@ -44,6 +44,8 @@ static const struct gpu_core_set *best_cores(void)
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return &gpu_cores_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        return &gpu_cores_avx2;
 #endif
     return &gpu_cores_portable;
 }

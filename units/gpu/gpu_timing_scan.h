@@ -20,6 +20,10 @@ static inline uint32_t gpu_scan_ready(const struct gpu_scheduler *s, double now)
 #pragma GCC unroll 4
     for (unsigned i = 0; i < GPU_SIMDS_MAX; i += 8)
         set |= (uint32_t)_mm512_cmp_pd_mask(_mm512_loadu_pd(&s->ready[i]), at, _CMP_LE_OQ) << i;
+#elif defined(__AVX2__)
+    const __m256d at = _mm256_set1_pd(now);
+    for (unsigned i = 0; i < s->count; i += 4)
+        set |= (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(&s->ready[i]), at, _CMP_LE_OQ)) << i;
 #elif defined(__SSE2__)
     const __m128d at = _mm_set1_pd(now);
     for (unsigned i = 0; i < s->count; i += 2)
@@ -38,6 +42,11 @@ static inline uint32_t gpu_scan_pipes(const struct gpu_scheduler *s, uint8_t pip
     __m256i wanted;
     memcpy(&wanted, s->pipe_bit, sizeof wanted);
     return _mm256_test_epi8_mask(wanted, _mm256_set1_epi8((char)pipe_bits));
+#elif defined(__AVX2__)
+    __m256i wanted;
+    memcpy(&wanted, s->pipe_bit, sizeof wanted);
+    wanted = _mm256_and_si256(wanted, _mm256_set1_epi8((char)pipe_bits));
+    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(wanted, _mm256_setzero_si256()));
 #elif defined(__SSE2__)
     uint32_t none = 0;
     for (unsigned i = 0; i < GPU_SIMDS_MAX; i += 16) {
@@ -103,6 +112,37 @@ static inline double gpu_scan_earliest(const struct gpu_core_timing *core, const
     for (unsigned i = 0; i < VECTORS; i++)
         *earliest |= (uint32_t)_mm512_cmp_pd_mask(at[i], _mm512_set1_pd(first), _CMP_EQ_OQ) << 8 * i;
     return first;
+}
+#elif defined(__AVX2__)
+/* Places i to i + 3 that want a pipe, as all ones. */
+static inline __m256d gpu_scan_want(const struct gpu_scheduler *s, unsigned i, unsigned pipe)
+{
+    int32_t bits;
+    memcpy(&bits, &s->pipe_bit[i], sizeof bits);
+    const __m256i bit = _mm256_set1_epi64x((int64_t)(1u << pipe)), wanted = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits));
+    return _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(wanted, bit), bit));
+}
+
+static inline double gpu_scan_earliest(const struct gpu_core_timing *core, const struct gpu_scheduler *s, uint8_t blocked,
+                                       uint32_t *earliest)
+{
+    __m256d at[GPU_SIMDS_MAX / 4], first = _mm256_set1_pd(GPU_NEVER);
+    for (unsigned i = 0; i < s->count; i += 4) {
+        __m256d here = _mm256_loadu_pd(&s->ready[i]);
+        for (unsigned left = blocked; left; left &= left - 1) {
+            const unsigned pipe = (unsigned)__builtin_ctz(left);
+            const __m256d takes = _mm256_max_pd(here, _mm256_set1_pd(gpu_pipe_takes(core, s, pipe)));
+            here = _mm256_blendv_pd(here, takes, gpu_scan_want(s, i, pipe));
+        }
+        at[i / 4] = here;
+        first = _mm256_min_pd(first, here);
+    }
+    first = _mm256_min_pd(first, _mm256_permute4x64_pd(first, 0x4e));
+    first = _mm256_min_pd(first, _mm256_permute_pd(first, 5));
+    *earliest = 0;
+    for (unsigned i = 0; i < s->count; i += 4)
+        *earliest |= (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(at[i / 4], first, _CMP_EQ_OQ)) << i;
+    return _mm256_cvtsd_f64(first);
 }
 #else
 static inline double gpu_scan_earliest(const struct gpu_core_timing *core, const struct gpu_scheduler *s, uint8_t blocked,

@@ -245,7 +245,7 @@ struct gpu_core_set {
 };
 extern const struct gpu_core_set gpu_cores_portable, gpu_cores_profiled;
 #if defined(__x86_64__)
-extern const struct gpu_core_set gpu_cores_avx512;
+extern const struct gpu_core_set gpu_cores_avx2, gpu_cores_avx512;
 #endif
 
 /* gpu_timing.c: up to when the cycles of a core are accounted for. */

@@ -31,13 +31,17 @@ static bool has_avx512(void)
 
 double mem_link_place_ns(struct mem_link *link, double now_ns, double ns)
 {
-    return has_avx512() ? mem_link_place_avx512(link, now_ns, ns) : mem_link_place_portable(link, now_ns, ns);
+    if (has_avx512())
+        return mem_link_place_avx512(link, now_ns, ns);
+    return __builtin_cpu_supports("avx2") ? mem_link_place_avx2(link, now_ns, ns) : mem_link_place_portable(link, now_ns, ns);
 }
 
 static uint32_t move_up(double *free_ns, uint32_t low, uint32_t high, double until_ns)
 {
-    return has_avx512() ? mem_slots_move_avx512(free_ns, low, high, until_ns)
-                        : mem_slots_move_portable(free_ns, low, high, until_ns);
+    if (has_avx512())
+        return mem_slots_move_avx512(free_ns, low, high, until_ns);
+    return __builtin_cpu_supports("avx2") ? mem_slots_move_avx2(free_ns, low, high, until_ns)
+                                          : mem_slots_move_portable(free_ns, low, high, until_ns);
 }
 #else
 double mem_link_place_ns(struct mem_link *link, double now_ns, double ns)

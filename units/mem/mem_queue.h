@@ -37,8 +37,10 @@ double mem_link_place_ns(struct mem_link *link, double now_ns, double ns);
 /* mem_queue_place.h, for hosts with and without wide vectors: the same, and how slots make room: the times from `low` on that are
  * later than until_ns move up by one, into the place `high`. Returns the place that is left. */
 double mem_link_place_portable(struct mem_link *link, double now_ns, double ns);
+double mem_link_place_avx2(struct mem_link *link, double now_ns, double ns);
 double mem_link_place_avx512(struct mem_link *link, double now_ns, double ns);
 uint32_t mem_slots_move_portable(double *free_ns, uint32_t low, uint32_t high, double until_ns);
+uint32_t mem_slots_move_avx2(double *free_ns, uint32_t low, uint32_t high, double until_ns);
 uint32_t mem_slots_move_avx512(double *free_ns, uint32_t low, uint32_t high, double until_ns);
 
 /* Occupies the link for `ns` at the earliest time from now_ns on. Returns the start. Most requests come after all others. */

@@ -1,13 +1,13 @@
-/* Places requests between others on a link, and into slots: body of mem_queue.c and mem_queue_avx512.c, which differ in how eight
- * times are handled at once. Both give the same times. The including file defines PLACE_NS and MOVE_UP, the names of the two
- * functions.
+/* Places requests between others on a link, and into slots: body of mem_queue.c, mem_queue_avx2.c and mem_queue_avx512.c, which
+ * differ in how eight times are handled at once. All give the same times. The including file defines PLACE_NS and MOVE_UP, the
+ * names of the two functions.
  */
 #include "units/mem/mem_queue.h"
 
 #include <math.h>
 #include <string.h>
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -22,12 +22,26 @@ static inline uint32_t not_later(const double *time, uint32_t count, double at)
     uint32_t set = 0;
 #if defined(__AVX512F__)
     set = _mm512_cmp_pd_mask(_mm512_loadu_pd(time), _mm512_set1_pd(at), _CMP_LE_OQ);
+#elif defined(__AVX2__)
+    const __m256d limit = _mm256_set1_pd(at);
+    set = (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(time), limit, _CMP_LE_OQ)) |
+          (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(time + 4), limit, _CMP_LE_OQ)) << 4;
 #else
     for (uint32_t k = 0; k < TIMES; k++)
         set |= (uint32_t)(time[k] <= at) << k;
 #endif
     return count < TIMES ? set & ((1u << count) - 1) : set;
 }
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* The same of four gaps. */
+static inline uint32_t four_long_enough(const double *end, const double *start, double ns)
+{
+    const __m256d need = _mm256_add_pd(_mm256_loadu_pd(end), _mm256_set1_pd(ns));
+    const __m256d limit = _mm256_add_pd(_mm256_loadu_pd(start), _mm256_set1_pd(MEM_LINK_EPSILON_NS));
+    return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(need, limit, _CMP_LE_OQ));
+}
+#endif
 
 /* Into which of the gaps, each from end[k] to start[k], a request of `ns` fits. */
 static inline uint32_t long_enough(const double *end, const double *start, double ns)
@@ -37,6 +51,8 @@ static inline uint32_t long_enough(const double *end, const double *start, doubl
     const __m512d need = _mm512_add_pd(_mm512_loadu_pd(end), _mm512_set1_pd(ns));
     const __m512d limit = _mm512_add_pd(_mm512_loadu_pd(start), _mm512_set1_pd(MEM_LINK_EPSILON_NS));
     set = _mm512_cmp_pd_mask(need, limit, _CMP_LE_OQ);
+#elif defined(__AVX2__)
+    set = four_long_enough(end, start, ns) | four_long_enough(end + 4, start + 4, ns) << 4;
 #else
     for (uint32_t k = 0; k < TIMES; k++)
         set |= (uint32_t)(end[k] + ns <= start[k] + MEM_LINK_EPSILON_NS) << k;
@@ -52,6 +68,11 @@ static inline void shift_up(double *time, uint32_t count)
         _mm512_storeu_pd(time + count - TIMES + 1, _mm512_loadu_pd(time + count - TIMES));
     const __mmask8 rest = (__mmask8)((1u << count) - 1);
     _mm512_mask_storeu_pd(time + 1, rest, _mm512_maskz_loadu_pd(rest, time));
+#elif defined(__AVX2__)
+    for (; count >= 4; count -= 4)
+        _mm256_storeu_pd(time + count - 4 + 1, _mm256_loadu_pd(time + count - 4));
+    for (; count > 0; count--)
+        time[count] = time[count - 1];
 #else
     memmove(time + 1, time, count * sizeof *time);
 #endif
@@ -81,6 +102,20 @@ static uint32_t closest(const double *start, const double *end)
     while (_mm512_cmp_pd_mask(gap[i], shortest, _CMP_EQ_OQ) == 0)
         i++;
     return i * TIMES + (uint32_t)__builtin_ctz(_mm512_cmp_pd_mask(gap[i], shortest, _CMP_EQ_OQ));
+#elif defined(__AVX2__)
+    double gap[MEM_LINK_INTERVALS];
+    __m256d least = _mm256_set1_pd(HUGE_VAL);
+    for (uint32_t i = 0; i < MEM_LINK_INTERVALS; i += 4)
+        _mm256_storeu_pd(gap + i, _mm256_sub_pd(_mm256_loadu_pd(start + i + 1), _mm256_loadu_pd(end + i)));
+    gap[MEM_LINK_INTERVALS - 1] = HUGE_VAL; /* behind the last interval there is no gap */
+    for (uint32_t i = 0; i < MEM_LINK_INTERVALS; i += 4)
+        least = _mm256_min_pd(least, _mm256_loadu_pd(gap + i));
+    least = _mm256_min_pd(least, _mm256_permute4x64_pd(least, 0x4e));
+    const double shortest = _mm256_cvtsd_f64(_mm256_min_pd(least, _mm256_permute_pd(least, 5)));
+    uint32_t best = 0;
+    while (gap[best] != shortest)
+        best++;
+    return best;
 #else
     uint32_t best = 0;
     double least = start[1] - end[0];
@@ -211,7 +246,7 @@ double PLACE_NS(struct mem_link *link, double now_ns, double ns)
 
 /* ---- slots ---- */
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
 uint32_t MOVE_UP(double *free_ns, uint32_t low, uint32_t high, double until_ns)
 {
     /* Whether all eight move is a guess that the host makes well, so that it need not wait for how many do. */
