@@ -79,6 +79,7 @@ struct cpu_code {
     struct cpu_op *op;        /* those of the instructions that are executed, and a closing one */
     uint8_t *number;          /* by operation: which instruction of the block; NULL = all are executed */
     uint32_t ops;             /* without the closing one */
+    struct cpu_loop *loop;    /* of multiply-adds (cpu_exec_loop.h), or NULL */
     struct cpu_code *link[2]; /* successors when taken and in sequence, once known */
     uint64_t target;          /* target of a direct branch */
     struct cpu_code *bucket_next;

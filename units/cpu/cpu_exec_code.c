@@ -2,6 +2,7 @@
  * because traces point at them; a forgotten block is just not found or linked any more. */
 #include "units/cpu/cpu_exec.h"
 #include "units/cpu/cpu_exec_hot.h"
+#include "units/cpu/cpu_exec_loop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +228,10 @@ static bool fill(struct cpu_code *code, uint64_t pc, const struct a64_insn *insn
     code->op[code->ops].go = HOT_CLOSE;
     if (code->number)
         code->number[code->ops] = (uint8_t)(count - 1);
-    if (code->ops > 1)
+    code->loop = steering ? NULL : cpu_loop_find(insn, count);
+    if (code->loop)
+        code->op[code->ops - 1].go = HOT_LOOP_NE;
+    else if (code->ops > 1)
         join_compare_branch(&code->op[code->ops - 2], &code->op[code->ops - 1]);
     code->target = pc + 4 * (uint64_t)(count - 1) + (uint64_t)insn[count - 1].imm;
     return true;
@@ -240,6 +244,7 @@ static void free_code(struct cpu_code *code)
     free(code->block.insn);
     free(code->op);
     free(code->number);
+    free(code->loop);
     free(code);
 }
 

@@ -3,6 +3,7 @@
  * a fault are those before the instruction. */
 #include "units/cpu/cpu_exec.h"
 #include "units/cpu/cpu_exec_hot.h"
+#include "units/cpu/cpu_exec_loop.h"
 #include "units/cpu/cpu_exec_run_forms.h"
 #include "isa/amx/amx_isa.h"
 
