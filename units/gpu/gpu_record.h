@@ -1,5 +1,6 @@
-/* Records for the timing side of what an instruction executed: body of gpu_record.c, gpu_record_avx2.c and gpu_record_avx512.c, which differ
- * in how many lanes the host handles at once. The including file defines RECORD and SPAN, the names of the two functions.
+/* Records for the timing side of what an instruction executed: body of gpu_record.c, gpu_record_avx2.c and gpu_record_avx512.c,
+ * which differ in how many lanes the host handles at once. The including file defines RECORD and SPAN, the names of the two
+ * functions.
  */
 #include "units/gpu/gpu_lanes.h"
 
