@@ -26,6 +26,7 @@ static const struct ane_kernel_set *set_named(const char *name)
     static const struct ane_kernel_set *const sets[] = {
 #if defined(__x86_64__)
         &ane_set_avx512,
+        &ane_set_avx2,
 #endif
         &ane_set_portable,
         &ane_set_reference

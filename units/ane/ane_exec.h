@@ -35,8 +35,8 @@ struct ane_core;
  * is out. */
 struct ane_core *ane_core_create(const struct ane_numeric *numeric, uint32_t l2_bytes);
 void ane_core_free(struct ane_core *core);
-/* Selects host kernels: "avx512", "portable" or "reference"; NULL = the best. False when the host lacks them. All give the same
- * bits. */
+/* Selects host kernels: "avx512", "avx2", "portable" or "reference"; NULL = the best. False when the host lacks them. All give
+ * the same bits. */
 bool ane_core_use(struct ane_core *core, const char *name);
 
 /* One request. address[bar] is where the buffer of that base register lies, bytes[bar] its size (accesses beyond are faults). The

@@ -26,7 +26,7 @@ struct ane_kernel_set {
     void (*expand)(const struct ane_numeric *rules, bool mac, const uint8_t *from, float *to, size_t count);
     void (*reduce)(const struct ane_numeric *rules, const float *from, uint8_t *to, size_t count);
 };
-extern const struct ane_kernel_set ane_set_avx512, ane_set_portable, ane_set_reference;
+extern const struct ane_kernel_set ane_set_avx512, ane_set_avx2, ane_set_portable, ane_set_reference;
 
 /* The rule itself, for one column whose elements are `stride` apart. Returns the sum; *peak is the largest partial sum by
  * magnitude. The first partial sum whose magnitude reaches `limit` decides: the result is then infinite (limit 0 = none). */
