@@ -213,13 +213,19 @@ bool lowering_matmul_integer(struct lowering *l, const char *word)
     return lowering_holds(l);
 }
 
+/* One mask for all heads and all of a batch. */
+static bool is_one_mask(const struct net_array *mask, int64_t m, int64_t n)
+{
+    return mask->count == m * n && mask->dims >= 2 && mask->shape[mask->dims - 1] == n && mask->shape[mask->dims - 2] == m;
+}
+
 /* The Neural Engine's attention keeps scores in tile memory. Its mask is one for all heads, its scale 1 / sqrt(depth). */
 static bool add_attention(struct lowering *l, const struct net_array *mask, int64_t batch, int64_t m, int64_t n, int64_t depth)
 {
     const struct net_array *const q = l->in[0], *const k = l->in[1], *const v = l->in[2];
     const double scale = net_attr_real(l->node, "scale", 1);
     if (l->part != PART_ANE || v->shape[v->dims - 1] != depth || m > n || fabs(scale * sqrt((double)depth) - 1) > 1e-6 ||
-        (mask && mask->count != m * n))
+        (mask && !is_one_mask(mask, m, n)))
         return false;
     struct lowered_step *const step = lowering_step(
         l, l->out[0]->data, l->out[0]->count, "attention:b=1,h=%lld,s=%lld,d=%lld,q=%lld,mask=%d,turned=%d", (long long)batch,

@@ -89,6 +89,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"Cast", "", lowering_cast, ""},
     {"Attention", ORCHARD, lowering_attention, ""},
     {"RotaryEmbedding", ORCHARD, lowering_rotary, ""},
+    {"CacheRows", ORCHARD, lowering_cache_rows, ""},
+    {"CacheBuffer", ORCHARD, NULL, ""}, /* the rows are written where they stay */
     {"Reshape", "", NULL, ""},
     {"Flatten", "", NULL, ""},
     {"Squeeze", "", NULL, ""},
@@ -115,6 +117,9 @@ bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *n
 {
     if (rule->lower == lowering_cast)
         return node->inputs > 0 && in[0] && net_type_of_onnx(net_attr_int(node, "to", 0)) == in[0]->type;
+    if (rule->lower == lowering_cache_rows) /* nothing was kept */
+        return node->inputs > 2 && in[0] && in[2] && in[0]->dims == 4 && in[2]->count == 1 &&
+               net_array_integer(in[2], 0) == in[0]->shape[2];
     return !rule->lower;
 }
 
@@ -124,7 +129,8 @@ bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *n
 static bool reads_integers(const struct lowering_rule *rule)
 {
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
-           rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize;
+           rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
+           rule->lower == lowering_cache_rows;
 }
 
 /* Operands that a rule reads without asking whether they are there. */
@@ -136,7 +142,7 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
     } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
                 {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
                 {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3},
-                {lowering_gru, 3}};
+                {lowering_gru, 3},        {lowering_cache_rows, 3}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
