@@ -186,18 +186,6 @@ bool ane_program_save(const struct ane_program *program, uint8_t **bytes, size_t
     return true;
 }
 
-/* Into memory that is zero: pages of zeros, as coefficients without values are, stay without memory of their own. */
-static void copy_sparse(uint8_t *to, const uint8_t *from, size_t bytes)
-{
-    enum { PAGE = 4096 };
-    static const uint8_t zeros[PAGE];
-    for (size_t at = 0; at < bytes; at += PAGE) {
-        const size_t some = bytes - at < PAGE ? bytes - at : PAGE;
-        if (memcmp(from + at, zeros, some) != 0)
-            memcpy(to + at, from + at, some);
-    }
-}
-
 static bool lay_out(const struct ane_program_parts *parts, struct ane_image *image, struct isa_error *error)
 {
     image->text_bytes = (parts->count - 1) * ANE_TD_PITCH + ANE_TD_BYTES;
@@ -219,7 +207,7 @@ static bool lay_out(const struct ane_program_parts *parts, struct ane_image *ima
         ane_td_store(&td, image->bytes + i * ANE_TD_PITCH);
     }
     if (parts->coefficient_bytes)
-        copy_sparse(image->bytes + image->const_offset, parts->coefficients, parts->coefficient_bytes);
+        ane_copy_sparse(image->bytes + image->const_offset, parts->coefficients, parts->coefficient_bytes);
     return true;
 }
 

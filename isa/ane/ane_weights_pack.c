@@ -29,18 +29,6 @@ static bool check_weights(const struct ane_task *task, const struct ane_bank_sha
     return true;
 }
 
-/* Pages that are zero already stay as they are, without memory of their own. */
-static void clear(uint8_t *bytes, uint64_t count)
-{
-    enum { PAGE = 4096 };
-    static const uint8_t zeros[PAGE];
-    for (uint64_t at = 0; at < count; at += PAGE) {
-        const size_t some = count - at < PAGE ? (size_t)(count - at) : PAGE;
-        if (memcmp(bytes + at, zeros, some) != 0)
-            memset(bytes + at, 0, some);
-    }
-}
-
 static bool grow(struct ane_pack *pack, uint64_t end)
 {
     if (end > pack->room) {
@@ -49,12 +37,12 @@ static bool grow(struct ane_pack *pack, uint64_t end)
         if (!bytes)
             return false;
         if (pack->used)
-            memcpy(bytes, pack->bytes, pack->used);
+            ane_copy_sparse(bytes, pack->bytes, pack->used);
         free(pack->bytes);
         pack->bytes = bytes;
         pack->room = room;
     }
-    clear(pack->bytes + pack->used, end - pack->used);
+    ane_clear_sparse(pack->bytes + pack->used, (size_t)(end - pack->used));
     return true;
 }
 
