@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint16_t ane_get16(const uint8_t *at)
 {
@@ -36,6 +37,30 @@ static inline void ane_put64(uint8_t *at, uint64_t value)
 {
     ane_put32(at, (uint32_t)value);
     ane_put32(at + 4, (uint32_t)(value >> 32));
+}
+
+/* Into memory that is zero: pages of zeros, as coefficients without values are, stay without memory of their own. */
+static inline void ane_copy_sparse(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    enum { PAGE = 4096 };
+    static const uint8_t zeros[PAGE];
+    for (size_t at = 0; at < bytes; at += PAGE) {
+        const size_t some = bytes - at < PAGE ? bytes - at : PAGE;
+        if (memcmp(from + at, zeros, some) != 0)
+            memcpy(to + at, from + at, some);
+    }
+}
+
+/* Zeros; pages that are zero stay as they are. */
+static inline void ane_clear_sparse(uint8_t *to, size_t bytes)
+{
+    enum { PAGE = 4096 };
+    static const uint8_t zeros[PAGE];
+    for (size_t at = 0; at < bytes; at += PAGE) {
+        const size_t some = bytes - at < PAGE ? bytes - at : PAGE;
+        if (memcmp(to + at, zeros, some) != 0)
+            memset(to + at, 0, some);
+    }
 }
 
 #endif

@@ -34,15 +34,18 @@ static size_t add(struct writer *w, size_t bytes)
         return 0;
     if (bytes > w->room - w->used) {
         const size_t room = 2 * w->room + bytes + 4096;
-        uint8_t *more = realloc(w->bytes, room);
+        uint8_t *more = calloc(room, 1);
         if (!more) {
             w->failed = true;
             return 0;
         }
+        if (at)
+            memcpy(more, w->bytes, at);
+        free(w->bytes);
         w->bytes = more;
         w->room = room;
     }
-    memset(w->bytes + at, 0, bytes);
+    ane_clear_sparse(w->bytes + at, bytes);
     w->used += bytes;
     return at;
 }
@@ -400,7 +403,7 @@ bool ane_hwx_write(const struct ane_image *image, const struct ane_program *prog
         free(w.bytes);
         return ane_fail(error, 0, "out of memory for a .hwx of %zu bytes", file + image->size);
     }
-    memcpy(w.bytes + at, image->bytes, image->size);
+    ane_copy_sparse(w.bytes + at, image->bytes, image->size);
     *bytes = w.bytes;
     *size = w.used;
     return true;

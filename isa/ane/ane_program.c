@@ -137,14 +137,11 @@ static bool check_banks(const struct ane_program *program, struct isa_error *err
     return true;
 }
 
-bool ane_program_parse(const uint8_t *bytes, size_t size, struct ane_program *program, struct isa_error *error)
+/* The bytes, from malloc, become the program's. */
+static bool parse_own(uint8_t *bytes, size_t size, struct ane_program *program, struct isa_error *error)
 {
     memset(program, 0, sizeof *program);
-    program->bytes = malloc(size ? size : 1);
-    if (!program->bytes)
-        return ane_fail(error, 0, "out of memory for a program of %zu bytes", size);
-    if (size)
-        memcpy(program->bytes, bytes, size);
+    program->bytes = bytes;
     program->size = size;
     if (locate(program, error) && walk(program, error)) {
         end_text(program);
@@ -155,6 +152,17 @@ bool ane_program_parse(const uint8_t *bytes, size_t size, struct ane_program *pr
     }
     ane_program_free(program);
     return false;
+}
+
+bool ane_program_parse(const uint8_t *bytes, size_t size, struct ane_program *program, struct isa_error *error)
+{
+    uint8_t *const own = malloc(size ? size : 1);
+    memset(program, 0, sizeof *program);
+    if (!own)
+        return ane_fail(error, 0, "out of memory for a program of %zu bytes", size);
+    if (size)
+        memcpy(own, bytes, size);
+    return parse_own(own, size, program, error);
 }
 
 /* ---- out again ---- */
@@ -199,7 +207,7 @@ static bool lay_out(const struct ane_program_parts *parts, struct ane_image *ima
         ane_td_store(&td, image->bytes + i * ANE_TD_PITCH);
     }
     if (parts->coefficient_bytes)
-        memcpy(image->bytes + image->const_offset, parts->coefficients, parts->coefficient_bytes);
+        ane_copy_sparse(image->bytes + image->const_offset, parts->coefficients, parts->coefficient_bytes);
     return true;
 }
 
@@ -228,10 +236,12 @@ bool ane_program_make(const struct ane_program_parts *parts, struct ane_program 
             return ane_fail(error, 0, "port %u: no such kind, or a name without end", i);
     if (parts->container == ANE_CONTAINER_ANEC)
         return ane_fail(error, 0, "programs are made as raw streams and .hwx");
-    if (!lay_out(parts, &image, error) || !ane_program_parse(image.bytes, image.size, program, error)) {
+    if (!lay_out(parts, &image, error)) {
         free(image.bytes);
         return false;
     }
+    if (!parse_own(image.bytes, image.size, program, error))
+        return false;
     describe(parts, program);
     program->generation = parts->generation ? parts->generation : ANE_H13;
     bool ok = true;
@@ -240,9 +250,9 @@ bool ane_program_make(const struct ane_program_parts *parts, struct ane_program 
         size_t size = 0;
         ok = ane_hwx_write(&image, program, &bytes, &size, error);
         ane_program_free(program);
-        ok = ok && ane_program_parse(bytes, size, program, error);
+        if (ok)
+            return parse_own(bytes, size, program, error);
         free(bytes);
     }
-    free(image.bytes);
     return ok;
 }

@@ -33,13 +33,16 @@ static bool grow(struct ane_pack *pack, uint64_t end)
 {
     if (end > pack->room) {
         const uint64_t room = end + end / 2;
-        uint8_t *bytes = room <= SIZE_MAX ? realloc(pack->bytes, room) : NULL;
+        uint8_t *bytes = room <= SIZE_MAX ? calloc(room, 1) : NULL;
         if (!bytes)
             return false;
+        if (pack->used)
+            ane_copy_sparse(bytes, pack->bytes, pack->used);
+        free(pack->bytes);
         pack->bytes = bytes;
         pack->room = room;
     }
-    memset(pack->bytes + pack->used, 0, end - pack->used);
+    ane_clear_sparse(pack->bytes + pack->used, (size_t)(end - pack->used));
     return true;
 }
 

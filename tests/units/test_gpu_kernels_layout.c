@@ -241,6 +241,73 @@ static void test_scan(void)
             check_scan(shapes[i][0], shapes[i][1], (int)(i + t) % 2, all_types[t]);
 }
 
+/* ---- between numbers and integers ---- */
+
+struct conversion {
+    const char *shape;
+    char from, to; /* n = number, u, i = bytes, w = words */
+    long channels, inner;
+    bool bias;
+};
+
+static double as_byte(double byte, char type)
+{
+    return type == 'i' && byte > 127 ? byte - 256 : byte;
+}
+
+static double converted(const struct conversion *c, double x, double scale, double zero, double offset, double bias)
+{
+    const double value = c->from == 'n' ? x / scale : (as_byte(x, c->from) - zero) * scale;
+    const double low = c->to == 'u' ? 0 : c->to == 'i' ? -128 : -0x1p31, high = c->to == 'u' ? 255 : c->to == 'i' ? 127 : 0x1p31;
+    return c->to == 'n' ? value + bias : fmin(fmax(nearbyint(value) + offset, low), high);
+}
+
+/* In single precision what lies half way may be rounded either way. */
+static void check_conversion(const struct conversion *c)
+{
+    struct gpu_example x;
+    uint64_t wrong = 0;
+    if (!example_start(&x, c->shape, "f32", 13))
+        return;
+    double *const in = example_values(&x, "x"), *const scale = example_values(&x, "scale"),
+                  *const out = example_values(&x, "out");
+    double *const zero = c->from == 'n' ? NULL : example_values(&x, "zero");
+    double *const offset = c->to == 'n' ? NULL : example_values(&x, "offset");
+    double *const bias = c->bias ? example_values(&x, "bias") : NULL;
+    for (uint64_t i = 0; i < x.kernel.buffer[example_buffer(&x, "out")].count; i++) {
+        const uint64_t k = i / (uint64_t)c->inner % (uint64_t)c->channels;
+        const double want = converted(c, in[i], scale[k], zero ? zero[k] : 0, offset ? offset[k] : 0, bias ? bias[k] : 0);
+        const double value = c->from == 'n' ? in[i] / scale[k] : want, half = fabs(fabs(value - floor(value)) - 0.5);
+        const double bound = c->to == 'n' ? 0x1p-21 * (fabs(want) + 1) : c->from == 'n' && half < 1e-4 ? 1 : 0;
+        wrong += fabs(as_byte(out[i], c->to) - want) > bound;
+    }
+    CHECK(wrong == 0, "%s: %llu elements are wrong", c->shape, (unsigned long long)wrong);
+    free(in);
+    free(scale);
+    free(out);
+    free(zero);
+    free(offset);
+    free(bias);
+    example_close(&x);
+}
+
+static void test_convert(void)
+{
+    static const struct conversion cases[] = {{"convert:1,to=u8", 'n', 'u', 1, 1, false},
+                                              {"convert:1030,to=u8", 'n', 'u', 1, 1, false},
+                                              {"convert:1023,to=i8", 'n', 'i', 1, 1, false},
+                                              {"convert:640,to=i32,channels=64", 'n', 'w', 64, 1, false},
+                                              {"convert:105,to=u8,channels=5,inner=7", 'n', 'u', 5, 7, false},
+                                              {"convert:51,to=i8,channels=17", 'n', 'i', 17, 1, false},
+                                              {"convert:513,from=u8", 'u', 'n', 1, 1, false},
+                                              {"convert:240,from=i8,channels=3,inner=20,bias=1", 'i', 'n', 3, 20, true},
+                                              {"convert:96,from=i32,channels=32,bias=1", 'w', 'n', 32, 1, true}};
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        check_conversion(&cases[i]);
+    example_refused("convert:8", "f32", "is missing");
+    example_refused("convert:8,to=u8,channels=3", "f32", "multiple of channels times inner");
+}
+
 static void test_texts(void)
 {
     example_refused("pad:100000x100000", NULL, "2^31");
@@ -250,8 +317,9 @@ static void test_texts(void)
 
 static void test_clean_under_checks(void)
 {
-    static const char *const workloads[] = {"transpose:33x40",      "concat:5x4x3,c=2", "gather:20x7x9",
-                                            "pad:5x5,top=1,left=2", "sort:2x9000",      "scan:2x20000"};
+    static const char *const workloads[] = {
+        "transpose:33x40", "concat:5x4x3,c=2", "gather:20x7x9",     "pad:5x5,top=1,left=2",
+        "sort:2x9000",     "scan:2x20000",     "convert:333,to=u8", "convert:80,from=i8,channels=5,inner=4,bias=1"};
     example_all_clean(workloads, ARRAY_COUNT(workloads), "f16");
 }
 
@@ -263,6 +331,7 @@ static const struct suite_test tests[] = {
     {"sort", test_sort},
     {"sort: infinities and NaN", test_sort_specials},
     {"scan", test_scan},
+    {"numbers from and to integers", test_convert},
     {"workloads that cannot be are explained", test_texts},
     {"programs pass the device's checks", test_clean_under_checks},
 };

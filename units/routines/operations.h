@@ -311,6 +311,22 @@ extern const struct routine_operation operation_embedding;                      
         .name = "count", .least = 1, .most = INT64_C(1) << 36, .required = true                                                  \
     }
 extern const struct routine_operation operation_quantise; /* x in f32, out */
+
+enum { CONVERT_N, CONVERT_FROM, CONVERT_TO, CONVERT_CHANNELS, CONVERT_INNER, CONVERT_BIAS, CONVERT_OWN };
+#define ROUTINE_CONVERT_WORDS "number|u8|i8|i32"
+#define ROUTINE_CONVERT_PARAMETERS                                                                                               \
+    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "from", .words = ROUTINE_CONVERT_WORDS},     \
+        {.name = "to", .words = ROUTINE_CONVERT_WORDS},                                                                          \
+        {.name = "channels", .missing = 1, .least = 1, .most = INT64_C(1) << 30},                                                \
+        {.name = "inner", .missing = 1, .least = 1, .most = INT64_C(1) << 36},                                                   \
+    {                                                                                                                            \
+        .name = "bias", .least = 0, .most = 1                                                                                    \
+    }
+/* Element i has the parameters of channel i / inner % channels. Numbers become integers by x / scale, to the nearest, ties to the
+ * even one, plus offset, limited to the type; integers numbers by (x - zero) scale, plus bias; integers integers by both. */
+extern const struct routine_operation operation_convert; /* x, scale, zero of integers, offset of integers, bias, out */
+/* The type that `from` or `to` says; numbers are of the request's. */
+enum routine_type operation_convert_type(const struct routine_request *request, int parameter);
 /* The part of a matrix that pad and slice show; (0, 0) of the result is (top, left) of the input. */
 struct operation_window {
     int64_t rows, columns, top, left;

@@ -261,8 +261,10 @@ void onnx_extend_affine_grid(struct onnx_parts *p)
         onnx_part_refuse(p, ORCH_UNMODELLED, "the size of the grid must be four constant numbers: N, C, H, W");
         return;
     }
-    const int64_t h = net_array_integer(size, 2), w = net_array_integer(size, 3), shape[2] = {h * w, 3};
-    struct net_array *const rows = h > 0 && w > 0 && h <= GRID_MAX / w ? net_array_new(type, shape, 2, p->error) : NULL;
+    const int64_t h = net_array_integer(size, 2), w = net_array_integer(size, 3);
+    const bool fits = h > 0 && w > 0 && h <= GRID_MAX / w;
+    const int64_t shape[2] = {fits ? h * w : 0, 3};
+    struct net_array *const rows = fits ? net_array_new(type, shape, 2, p->error) : NULL;
     if (!rows)
         onnx_part_refuse(p, ORCH_USAGE, "a grid of %lld x %lld", (long long)h, (long long)w);
     for (int64_t k = 0; rows && k < h * w; k++)

@@ -28,15 +28,31 @@ static net_id kept(struct onnx_parts *p, net_id past)
     return past == NET_NONE ? NET_NONE : onnx_part_length(p, past, 2);
 }
 
+/* Heads of what has four dimensions; 0 = they are not known. */
+static int64_t heads_in(const struct onnx_parts *p, net_id x)
+{
+    const struct net_shape *const s = x == NET_NONE ? NULL : &p->model->value[x].shape;
+    return s && s->known && s->dims == 4 && s->dim[1] > 0 ? s->dim[1] : 0;
+}
+
+/* Queries are the last places of sequences of these lengths [B]: how many places are before them, [B, 1, 1, 1]. */
+static net_id before_last(struct onnx_parts *p, net_id length, net_id q)
+{
+    const net_id before = ONNX_PART(p, "Sub", length, onnx_part_length(p, q, 2));
+    return ONNX_PART(p, "Unsqueeze", before, onnx_part_ints(p, (const int64_t[]){1, 2, 3}, 3));
+}
+
 /* ---- ONNX 23: Q, K, V, mask, past K, past V -> Y, present K, present V ---- */
 
 void onnx_extend_attention(struct onnx_parts *p)
 {
     const int64_t heads = net_attr_int(p->of, "q_num_heads", 0), kv_heads = net_attr_int(p->of, "kv_num_heads", 0);
     const bool flat = onnx_part_dims(p, onnx_part_in(p, 0), heads ? 3 : 4) == 3;
-    struct onnx_heads h = {onnx_part_in(p, 0), onnx_part_in(p, 1), onnx_part_in(p, 2), NET_NONE, false, heads, kv_heads, 0, 0};
-    if (onnx_part_wanted(p, 3) || onnx_part_in(p, 6) != NET_NONE)
-        onnx_part_refuse(p, ORCH_UNMODELLED, "the products as an output, or lengths of keys without padding");
+    struct onnx_heads h = {
+        .q = onnx_part_in(p, 0), .k = onnx_part_in(p, 1), .v = onnx_part_in(p, 2), .heads = heads, .kv_heads = kv_heads};
+    const net_id length = onnx_part_in(p, 6);
+    if (onnx_part_wanted(p, 3))
+        onnx_part_refuse(p, ORCH_UNMODELLED, "the products as an output");
     if (net_attr_int(p->of, "left_window_size", -1) >= 0 || net_attr_int(p->of, "right_window_size", -1) >= 0)
         onnx_part_refuse(p, ORCH_UNMODELLED, "windows of places");
     if (flat && (heads < 1 || kv_heads < 1 || heads % kv_heads))
@@ -45,6 +61,11 @@ void onnx_extend_attention(struct onnx_parts *p)
         h.q = onnx_heads_apart(p, h.q, heads);
         h.k = onnx_heads_apart(p, h.k, kv_heads);
         h.v = onnx_heads_apart(p, h.v, kv_heads);
+    } else {
+        h.heads = heads_in(p, h.q);
+        h.kv_heads = h.heads ? heads_in(p, h.k) : 0;
+        if (h.kv_heads && h.heads % h.kv_heads)
+            onnx_part_refuse(p, ORCH_USAGE, "%lld heads of queries and %lld of keys", (long long)h.heads, (long long)h.kv_heads);
     }
     const net_id past = onnx_part_in(p, 4);
     h.k = behind(p, past, h.k);
@@ -52,11 +73,15 @@ void onnx_extend_attention(struct onnx_parts *p)
     h.scale = net_attr_real(p->of, "scale", 0);
     h.softcap = net_attr_real(p->of, "softcap", 0);
     h.mask = onnx_part_in(p, 3);
-    h.mask_by_row = h.mask == NET_NONE;
+    h.mask_by_row = h.mask == NET_NONE && net_attr_int(p->of, "is_causal", 0);
     if (h.mask != NET_NONE && onnx_part_type(p, h.mask) == NET_BOOL)
         h.mask = ONNX_PART(p, "Where", h.mask, onnx_part_number(p, 0), onnx_part_number(p, onnx_mask_lowest(p)));
-    if (net_attr_int(p->of, "is_causal", 0))
-        h.mask = onnx_mask_both(p, h.mask, onnx_mask_causal(p, h.q, h.k, kept(p, past), onnx_mask_lowest(p)));
+    if (net_attr_int(p->of, "is_causal", 0)) {
+        const net_id before = length == NET_NONE ? kept(p, past) : before_last(p, length, h.q);
+        h.mask = onnx_mask_both(p, h.mask, onnx_mask_causal(p, h.q, h.k, before, onnx_mask_lowest(p)));
+    } else if (length != NET_NONE) {
+        h.mask = onnx_mask_both(p, h.mask, onnx_mask_length(p, length, &h, onnx_mask_lowest(p)));
+    }
     const net_id y = onnx_heads_attend(p, &h);
     onnx_part_give(p, 0, flat ? onnx_heads_together(p, y) : y);
     onnx_part_give(p, 1, h.k);
@@ -65,27 +90,26 @@ void onnx_extend_attention(struct onnx_parts *p)
 
 /* ---- onnxruntime ---- */
 
-/* Which keys count: lengths [B], ones [B, T] or [B, S, T]. */
-static net_id padding_mask(struct onnx_parts *p, net_id mask, net_id k)
+/* Which keys count: lengths [B], ends and starts [2 B] (with more behind them [3 B + 2], which padding on the right does not
+ * need), ones [B, T] or [B, S, T]. */
+static net_id padding_mask(struct onnx_parts *p, net_id mask, const struct onnx_heads *h)
 {
     const double low = net_attr_real(p->of, "mask_filter_value", -10000);
     if (mask == NET_NONE)
         return NET_NONE;
-    const unsigned dims = onnx_part_dims(p, mask, 2);
-    if (dims == 1)
-        return onnx_mask_length(p, mask, k, low);
-    if (dims != 2)
-        onnx_part_refuse(p, ORCH_UNMODELLED, "a mask of %u dimensions", dims);
-    return onnx_mask_kept(p, mask, low);
+    const unsigned dims = onnx_part_dims(p, mask, 0);
+    if (dims < 1 || dims > 3)
+        onnx_part_refuse(p, ORCH_UNMODELLED, "a mask of %u dimensions (0 = it is not known)", dims);
+    return dims == 1 ? onnx_mask_length(p, mask, h, low) : onnx_mask_kept(p, mask, dims, low);
 }
 
-/* The rest of Attention and MultiHeadAttention: masks, scale. */
-static net_id finish(struct onnx_parts *p, struct onnx_heads *h, net_id mask, net_id bias, net_id past)
+/* The rest of Attention and MultiHeadAttention: masks, scale; `before` places were kept. */
+static net_id finish(struct onnx_parts *p, struct onnx_heads *h, net_id mask, net_id bias, net_id before)
 {
     h->scale = net_attr_real(p->of, "scale", 0);
-    h->mask = onnx_mask_both(p, bias, padding_mask(p, mask, h->k));
+    h->mask = onnx_mask_both(p, bias, padding_mask(p, mask, h));
     if (net_attr_int(p->of, "unidirectional", 0))
-        h->mask = onnx_mask_both(p, h->mask, onnx_mask_causal(p, h->q, h->k, kept(p, past), onnx_mask_lowest(p)));
+        h->mask = onnx_mask_both(p, h->mask, onnx_mask_causal(p, h->q, h->k, before, onnx_mask_lowest(p)));
     return onnx_heads_together(p, onnx_heads_attend(p, h));
 }
 
@@ -105,7 +129,7 @@ static void attend_all(struct onnx_parts *p, net_id all, const int64_t *width, n
     const net_id before = half_of_past(p, past, 0);
     h.k = behind(p, before, onnx_heads_apart(p, part[1], heads));
     h.v = behind(p, half_of_past(p, past, 1), onnx_heads_apart(p, part[2], heads));
-    onnx_part_give(p, 0, finish(p, &h, mask, bias, before));
+    onnx_part_give(p, 0, finish(p, &h, mask, bias, kept(p, before)));
     if (!onnx_part_wanted(p, 1))
         return;
     const net_id zero = onnx_part_ints(p, &(int64_t){0}, 1);
@@ -197,91 +221,10 @@ void onnx_extend_multi_head_attention(struct onnx_parts *p)
         h.k = v == NET_NONE ? of_packed(p, k, 0) : apart ? k : onnx_heads_apart(p, with_bias(p, k, part[1]), heads);
         h.v = v == NET_NONE ? of_packed(p, k, 1) : apart ? v : onnx_heads_apart(p, with_bias(p, v, part[2]), heads);
     }
-    h.k = behind(p, onnx_part_in(p, 6), h.k);
+    const net_id past_k = onnx_part_in(p, 6);
+    h.k = behind(p, past_k, h.k);
     h.v = behind(p, onnx_part_in(p, 7), h.v);
-    onnx_part_give(p, 0, finish(p, &h, onnx_part_in(p, 4), onnx_part_in(p, 5), onnx_part_in(p, 6)));
-    onnx_part_give(p, 1, h.k);
-    onnx_part_give(p, 2, h.v);
-}
-
-/* ---- groups of queries with one key ---- */
-
-/* Rows of tables of cosines and sines for the places from `past` on, [1, S, D / 2], or for given ones [B, S]. */
-static net_id rows_of(struct onnx_parts *p, net_id table, net_id x, net_id past, net_id given)
-{
-    if (given != NET_NONE)
-        return ONNX_PART(p, "Gather", table, given);
-    net_id place = ONNX_PART(p, "Range", onnx_part_integer(p, 0), ONNX_PART(p, "Squeeze", onnx_part_length(p, x, 2)),
-                             onnx_part_integer(p, 1));
-    if (past != NET_NONE)
-        place = ONNX_PART(p, "Add", place, past);
-    return ONNX_PART(p, "Gather", table, ONNX_PART(p, "Unsqueeze", place, onnx_part_ints(p, &(int64_t){0}, 1)));
-}
-
-/* Keys that are `window` places or more before the query. */
-static net_id window_mask(struct onnx_parts *p, const struct onnx_heads *h, net_id past, int64_t window)
-{
-    const net_id reach = onnx_part_ints(p, &(int64_t){-window}, 1);
-    const net_id from = past == NET_NONE ? reach : ONNX_PART(p, "Add", past, reach);
-    const net_id length = ONNX_PART(p, "Squeeze", onnx_part_length(p, h->k, 2)), zero = onnx_part_integer(p, 0);
-    const net_id column = ONNX_PART(p, "Range", zero, length, onnx_part_integer(p, 1));
-    const net_id rows =
-        ONNX_PART(p, "Range", zero, ONNX_PART(p, "Squeeze", onnx_part_length(p, h->q, 2)), onnx_part_integer(p, 1));
-    const net_id first = ONNX_PART(p, "Add", ONNX_PART(p, "Unsqueeze", rows, onnx_part_ints(p, &(int64_t){1}, 1)), from);
-    return ONNX_PART(p, "Where", ONNX_PART(p, "Greater", column, first), onnx_part_number(p, 0),
-                     onnx_part_number(p, onnx_mask_lowest(p)));
-}
-
-/* Sequences of several lengths have their own places in what is kept. */
-static void refuse_ragged(struct onnx_parts *p)
-{
-    const struct net_array *const last = onnx_part_constant(p, onnx_part_in(p, 5));
-    for (int64_t k = 1; last && k < last->count; k++)
-        if (net_array_integer(last, k) != net_array_integer(last, 0))
-            onnx_part_refuse(p, ORCH_UNMODELLED, "sequences of %lld and %lld places in one batch",
-                             (long long)net_array_integer(last, 0) + 1, (long long)net_array_integer(last, k) + 1);
-}
-
-/* Q (or all three), K, V, past K, past V, last places, how many there are at most, cosines, sines, places, what is added. All
- * sequences of a batch are taken to be as long as the arrays. */
-void onnx_extend_group_query_attention(struct onnx_parts *p)
-{
-    const int64_t heads = net_attr_int(p->of, "num_heads", 0), kv = net_attr_int(p->of, "kv_num_heads", 0);
-    const int64_t window = net_attr_int(p->of, "local_window_size", -1);
-    net_id q = onnx_part_in(p, 0), k = onnx_part_in(p, 1), v = onnx_part_in(p, 2);
-    const net_id past = onnx_part_in(p, 3);
-    struct onnx_heads h = {.heads = heads, .kv_heads = kv, .mask = onnx_part_in(p, 10)};
-    if (heads < 1 || kv < 1 || heads % kv)
-        onnx_part_refuse(p, ORCH_USAGE, "%lld heads of queries and %lld of keys", (long long)heads, (long long)kv);
-    if (too_much(p, 11, 13, "head_sink, or scales of a quantised cache") || net_attr_int(p->of, "smooth_softmax", 0))
-        onnx_part_refuse(p, ORCH_UNMODELLED, "a softmax with a sink");
-    refuse_ragged(p);
-    if (k == NET_NONE) { /* heads behind one another */
-        const net_id all = onnx_heads_apart(p, q, heads + 2 * kv);
-        h.q = onnx_part_slice(p, all, 0, heads, 1);
-        h.k = onnx_part_slice(p, all, heads, heads + kv, 1);
-        h.v = onnx_part_slice(p, all, heads + kv, heads + 2 * kv, 1);
-    } else {
-        h.q = onnx_heads_apart(p, q, heads);
-        h.k = onnx_heads_apart(p, k, kv);
-        h.v = onnx_heads_apart(p, v, kv);
-    }
-    if (net_attr_int(p->of, "do_rotary", 0)) {
-        const net_id c = rows_of(p, onnx_part_in(p, 7), h.q, kept(p, past), onnx_part_in(p, 9));
-        const net_id s = rows_of(p, onnx_part_in(p, 8), h.q, kept(p, past), onnx_part_in(p, 9));
-        const bool interleaved = net_attr_int(p->of, "rotary_interleaved", 0) != 0;
-        h.q = onnx_rotated(p, h.q, c, s, interleaved, 0);
-        h.k = onnx_rotated(p, h.k, c, s, interleaved, 0);
-    }
-    h.k = behind(p, past, h.k);
-    h.v = behind(p, onnx_part_in(p, 4), h.v);
-    h.scale = net_attr_real(p->of, "scale", 0);
-    h.softcap = net_attr_real(p->of, "softcap", 0);
-    h.mask_by_row = h.mask == NET_NONE;
-    h.mask = onnx_mask_both(p, h.mask, onnx_mask_causal(p, h.q, h.k, kept(p, past), onnx_mask_lowest(p)));
-    if (window > 0)
-        h.mask = onnx_mask_both(p, h.mask, window_mask(p, &h, kept(p, past), window));
-    onnx_part_give(p, 0, onnx_heads_together(p, onnx_heads_attend(p, &h)));
+    onnx_part_give(p, 0, finish(p, &h, onnx_part_in(p, 4), onnx_part_in(p, 5), kept(p, past_k)));
     onnx_part_give(p, 1, h.k);
     onnx_part_give(p, 2, h.v);
 }

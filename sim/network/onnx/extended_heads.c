@@ -41,13 +41,27 @@ static net_id grouped_mask(struct onnx_parts *p, const struct onnx_heads *h, net
         for (int64_t k = 0; k < group; k++)
             copy[k] = mask;
         const net_id all = onnx_part(p, "Concat", copy, (size_t)group);
-        onnx_part_int(p, "axis", 0);
+        onnx_part_int(p, "axis", -2);
         return all;
     }
     const net_id front = onnx_part_ints(p, (const int64_t[]){1, h->heads}, 2), last = onnx_part_ints(p, &(int64_t){1}, 1);
     const net_id shape = ONNX_PART(p, "Concat", front, onnx_part_length(p, h->q, 2), last);
     onnx_part_int(p, "axis", 0);
     return onnx_part_reshape(p, ONNX_PART(p, "Expand", mask, shape), (const int64_t[]){0, h->kv_heads, -1, 0}, 4);
+}
+
+/* One more column: a score for each head that takes part in the sum and mixes nothing. */
+static net_id with_sink(struct onnx_parts *p, const struct onnx_heads *h, net_id scores)
+{
+    const net_id last = onnx_part_ints(p, &(int64_t){1}, 1), heads = onnx_part_ints(p, &h->heads, 1);
+    const net_id shape = ONNX_PART(p, "Concat", onnx_part_length(p, h->q, 0), heads, onnx_part_length(p, h->q, 2), last);
+    onnx_part_int(p, "axis", 0);
+    const net_id one =
+        h->sink == NET_NONE ? onnx_part_number(p, 0) : onnx_part_reshape(p, h->sink, (const int64_t[]){1, h->heads, 1, 1}, 4);
+    const net_id all = ONNX_PART(p, "Expand", one, shape);
+    const net_id both = ONNX_PART(p, "Concat", scores, onnx_part_reshape(p, all, (const int64_t[]){0, h->kv_heads, -1, 1}, 4));
+    onnx_part_int(p, "axis", -1);
+    return both;
 }
 
 /* Queries of one group share their keys: they are rows of one product. */
@@ -62,8 +76,10 @@ net_id onnx_heads_attend(struct onnx_parts *p, const struct onnx_heads *h)
     }
     if (h->mask != NET_NONE)
         scores = ONNX_PART(p, "Add", scores, grouped ? grouped_mask(p, h, h->mask) : h->mask);
-    const net_id share = ONNX_PART(p, "Softmax", scores);
+    net_id share = ONNX_PART(p, "Softmax", h->has_sink ? with_sink(p, h, scores) : scores);
     onnx_part_int(p, "axis", -1);
+    if (h->has_sink)
+        share = onnx_part_slice(p, share, 0, -1, -1);
     const net_id y = ONNX_PART(p, "MatMul", share, h->v);
     return grouped ? onnx_part_reshape(p, y, (const int64_t[]){0, h->heads, -1, 0}, 4) : y;
 }
@@ -98,24 +114,30 @@ net_id onnx_mask_causal(struct onnx_parts *p, net_id q, net_id k, net_id past, d
     return chosen(p, ONNX_PART(p, "LessOrEqual", column, row), low);
 }
 
-static net_id among_heads(struct onnx_parts *p, net_id mask)
-{
-    return ONNX_PART(p, "Unsqueeze", mask, onnx_part_ints(p, (const int64_t[]){1, 2}, 2));
-}
-
-net_id onnx_mask_kept(struct onnx_parts *p, net_id keep, double low)
+net_id onnx_mask_kept(struct onnx_parts *p, net_id keep, unsigned dims, double low)
 {
     const net_id kept = ONNX_PART(p, "Cast", keep);
     onnx_part_int(p, "to", net_type_to_onnx(NET_BOOL));
-    return among_heads(p, chosen(p, kept, low));
+    const net_id mask = chosen(p, kept, low);
+    return dims == 3 ? one_more(p, mask, 1) : ONNX_PART(p, "Unsqueeze", mask, onnx_part_ints(p, (const int64_t[]){1, 2}, 2));
 }
 
-net_id onnx_mask_length(struct onnx_parts *p, net_id length, net_id k, double low)
+/* Lists of 2 B hold ends and starts; the first B of any are ends. */
+net_id onnx_mask_length(struct onnx_parts *p, net_id length, const struct onnx_heads *h, double low)
 {
-    const net_id wide = ONNX_PART(p, "Cast", length);
+    const net_id list = ONNX_PART(p, "Cast", length);
     onnx_part_int(p, "to", net_type_to_onnx(NET_I64));
-    const net_id column = counted(p, onnx_part_length(p, k, 2));
-    return among_heads(p, chosen(p, ONNX_PART(p, "Less", column, one_more(p, wide, 1)), low));
+    const net_id batch = onnx_part_length(p, h->q, 0), count = onnx_part_length(p, list, 0);
+    const net_id shape = ONNX_PART(p, "Concat", batch, onnx_part_ints(p, (const int64_t[]){1, 1, 1}, 3));
+    onnx_part_int(p, "axis", 0);
+    const net_id is_both = ONNX_PART(p, "Cast", ONNX_PART(p, "Equal", count, ONNX_PART(p, "Add", batch, batch)));
+    onnx_part_int(p, "to", net_type_to_onnx(NET_I64));
+    const net_id end = ONNX_PART(p, "Slice", list, onnx_part_ints(p, &(int64_t){0}, 1), batch);
+    const net_id last = ONNX_PART(p, "Slice", list, ONNX_PART(p, "Sub", count, batch), count);
+    const net_id start = ONNX_PART(p, "Mul", last, is_both), column = counted(p, onnx_part_length(p, h->k, 2));
+    const net_id before = ONNX_PART(p, "Less", column, ONNX_PART(p, "Reshape", end, shape));
+    const net_id behind = ONNX_PART(p, "GreaterOrEqual", column, ONNX_PART(p, "Reshape", start, shape));
+    return chosen(p, ONNX_PART(p, "And", before, behind), low);
 }
 
 net_id onnx_mask_both(struct onnx_parts *p, net_id a, net_id b)

@@ -87,8 +87,8 @@ bool lowering_transpose(struct lowering *l, const char *word)
 /* Up to so many operands behind one another, each of so many rows. */
 enum { CONCAT_MOST = 4 };
 
-static void add_concat(struct lowering *l, int64_t rows, unsigned operands, const float *const *from, const int64_t *columns,
-                       float *to)
+void lowering_add_concat(struct lowering *l, int64_t rows, unsigned operands, const float *const *from, const int64_t *columns,
+                         float *to)
 {
     int64_t all = 0;
     for (unsigned k = 0; k < operands; k++)
@@ -122,7 +122,7 @@ bool lowering_concat(struct lowering *l, const char *word)
         if (held < CONCAT_MOST && !last)
             continue;
         float *const to = last ? out->data : lowering_scratch(l, out->count);
-        add_concat(l, rows, held, from, columns, to);
+        lowering_add_concat(l, rows, held, from, columns, to);
         for (unsigned i = 1; i < held; i++)
             columns[0] += columns[i];
         from[0] = to;

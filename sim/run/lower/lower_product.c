@@ -34,11 +34,21 @@ static const float *turn(struct lowering *l, const float *from, int64_t batch, i
     return to;
 }
 
+/* Nobody has said what the weights are, so turned they are the same. */
+static bool is_blank(const struct lowering *l, const float *data)
+{
+    for (size_t k = 0; k < l->node->inputs; k++)
+        if (l->in[k] && l->in[k]->data == data)
+            return l->in[k]->blank;
+    return false;
+}
+
 /* Weights as the compiler of a program lays them out before anything runs. */
 static const float *turn_beforehand(struct lowering *l, const float *from, int64_t rows, int64_t columns)
 {
     float *const to = lowering_scratch(l, rows * columns);
-    for (int64_t i = 0; to && i < rows * columns; i++)
+    const bool blank = is_blank(l, from);
+    for (int64_t i = 0; to && !blank && i < rows * columns; i++)
         to[i % columns * rows + i / columns] = from[i];
     return to;
 }
@@ -213,13 +223,19 @@ bool lowering_matmul_integer(struct lowering *l, const char *word)
     return lowering_holds(l);
 }
 
+/* One mask for all heads and all of a batch. */
+static bool is_one_mask(const struct net_array *mask, int64_t m, int64_t n)
+{
+    return mask->count == m * n && mask->dims >= 2 && mask->shape[mask->dims - 1] == n && mask->shape[mask->dims - 2] == m;
+}
+
 /* The Neural Engine's attention keeps scores in tile memory. Its mask is one for all heads, its scale 1 / sqrt(depth). */
 static bool add_attention(struct lowering *l, const struct net_array *mask, int64_t batch, int64_t m, int64_t n, int64_t depth)
 {
     const struct net_array *const q = l->in[0], *const k = l->in[1], *const v = l->in[2];
     const double scale = net_attr_real(l->node, "scale", 1);
     if (l->part != PART_ANE || v->shape[v->dims - 1] != depth || m > n || fabs(scale * sqrt((double)depth) - 1) > 1e-6 ||
-        (mask && mask->count != m * n))
+        (mask && !is_one_mask(mask, m, n)))
         return false;
     struct lowered_step *const step = lowering_step(
         l, l->out[0]->data, l->out[0]->count, "attention:b=1,h=%lld,s=%lld,d=%lld,q=%lld,mask=%d,turned=%d", (long long)batch,

@@ -87,8 +87,15 @@ static const struct lowering_rule lowering_rules[] = {
     {"GatherND", "", lowering_by_places, ""},
     {"ReverseSequence", "", lowering_by_places, ""},
     {"Cast", "", lowering_cast, ""},
+    {"QuantizeLinear", "", lowering_quantise, ""},
+    {"DequantizeLinear", "", lowering_dequantise, ""},
+    {"DynamicQuantizeLinear", "", lowering_dynamic_quantise, ""},
+    {"BitwiseXor", "", lowering_flip, ""},
+    {"Rescale", ORCHARD, lowering_rescale, ""},
     {"Attention", ORCHARD, lowering_attention, ""},
     {"RotaryEmbedding", ORCHARD, lowering_rotary, ""},
+    {"CacheRows", ORCHARD, lowering_cache_rows, ""},
+    {"CacheBuffer", ORCHARD, NULL, ""}, /* the rows are written where they stay */
     {"Reshape", "", NULL, ""},
     {"Flatten", "", NULL, ""},
     {"Squeeze", "", NULL, ""},
@@ -105,16 +112,19 @@ const struct lowering_rule *lowering_rule(const struct net_node *node)
     return NULL;
 }
 
-bool lowering_cast(struct lowering *l, const char *word)
+static bool are_bytes(enum net_type a, enum net_type b)
 {
-    (void)word;
-    return lowering_leave(l, "the library changes no types of elements");
+    return (a == NET_U8 || a == NET_I8) && (b == NET_U8 || b == NET_I8);
 }
 
 bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in)
 {
-    if (rule->lower == lowering_cast)
-        return node->inputs > 0 && in[0] && net_type_of_onnx(net_attr_int(node, "to", 0)) == in[0]->type;
+    const enum net_type to = net_type_of_onnx(net_attr_int(node, "to", 0));
+    if (rule->lower == lowering_cast) /* bytes keep their bits */
+        return node->inputs > 0 && in[0] && (to == in[0]->type || are_bytes(to, in[0]->type));
+    if (rule->lower == lowering_cache_rows) /* nothing was kept */
+        return node->inputs > 2 && in[0] && in[2] && in[0]->dims == 4 && in[2]->count == 1 &&
+               net_array_integer(in[2], 0) == in[0]->shape[2];
     return !rule->lower;
 }
 
@@ -124,7 +134,8 @@ bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *n
 static bool reads_integers(const struct lowering_rule *rule)
 {
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
-           rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize;
+           rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
+           rule->lower == lowering_cache_rows;
 }
 
 /* Operands that a rule reads without asking whether they are there. */
@@ -136,7 +147,7 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
     } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
                 {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
                 {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3},
-                {lowering_gru, 3}};
+                {lowering_gru, 3},        {lowering_cache_rows, 3}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -172,10 +183,17 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
     return x->count > 0 || lowering_leave(l, "there are no elements");
 }
 
+/* Rules that look at the types themselves. */
+static bool has_integers(const struct lowering_rule *rule)
+{
+    return rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer || rule->lower == lowering_quantise ||
+           rule->lower == lowering_dequantise || rule->lower == lowering_dynamic_quantise || rule->lower == lowering_rescale ||
+           rule->lower == lowering_flip || rule->lower == lowering_cast;
+}
+
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
 {
-    const bool integers = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer;
-    if (!((integers || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l)))
+    if (!((has_integers(rule) || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l)))
         return false;
     lowering_find_constants(l);
     return true;

@@ -106,10 +106,16 @@ bool lowering_transpose(struct lowering *l, const char *word);
 bool lowering_concat(struct lowering *l, const char *word);
 bool lowering_gather(struct lowering *l, const char *word);
 bool lowering_slice(struct lowering *l, const char *word);
+bool lowering_cache_rows(struct lowering *l, const char *word);
 bool lowering_expand(struct lowering *l, const char *word);
 bool lowering_attention(struct lowering *l, const char *word);
 bool lowering_rotary(struct lowering *l, const char *word);
 bool lowering_cast(struct lowering *l, const char *word);
+bool lowering_quantise(struct lowering *l, const char *word);
+bool lowering_dequantise(struct lowering *l, const char *word);
+bool lowering_dynamic_quantise(struct lowering *l, const char *word);
+bool lowering_rescale(struct lowering *l, const char *word);
+bool lowering_flip(struct lowering *l, const char *word);
 bool lowering_sum(struct lowering *l, const char *word);
 bool lowering_by_places(struct lowering *l, const char *word);
 bool lowering_resize(struct lowering *l, const char *word);
@@ -120,6 +126,9 @@ bool lowering_gru(struct lowering *l, const char *word);
 /* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
 bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
                             int64_t columns, void *to);
+/* to = operands behind one another, each of so many columns in each row. */
+void lowering_add_concat(struct lowering *l, int64_t rows, unsigned operands, const float *const *from, const int64_t *columns,
+                         float *to);
 /* to = alpha a b + beta c; `c` NULL = nothing is added. What is known before the network runs may become weights of a program. */
 struct lowering_product {
     int64_t batch, m, n, k;

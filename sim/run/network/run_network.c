@@ -1,6 +1,5 @@
 #include "sim/run/network/run_network.h"
 
-#include "sim/network/cost.h"
 #include "sim/network/join.h"
 #include "sim/network/operators/run.h"
 #include "sim/network/quantise/mixed.h"
@@ -138,7 +137,7 @@ static bool share_tensors(const struct run_network *n, const struct lowering *l,
 static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
                     struct orch_error *error)
 {
-    const double macs = (double)net_node_cost(n->model, l->node).macs;
+    const double macs = run_network_macs(n->model, l->node, l->in);
     n->macs_known += macs;
     const bool made = run_network_make(l->node, l->in, n->characteristics, l->out);
     if (!made)
@@ -211,7 +210,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
         n->in_command_buffer = n->in_request = false;
     tell_place(n, n->characteristics ? "listing the kernels of" : "computing", place_of_node(n), NULL);
     run_network_title(node, title, sizeof title);
-    n->macs += (double)net_node_cost(n->model, node).macs;
+    n->macs += run_network_macs(n->model, node, in);
     if (run_network_is_control(node))
         return run_placement_add(&n->result->placement, title, RUN_NETWORK_CONTROL, "none", "its nodes follow one by one") ||
                orch_no_memory(error);

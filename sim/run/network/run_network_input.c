@@ -2,6 +2,7 @@
 
 #include "sim/base/splitmix64.h"
 #include "sim/network/arrays.h"
+#include "sim/run/network/run_network_lengths.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,6 +53,8 @@ static bool refuse_open(const struct net_model *model, const struct net_value *v
 bool run_network_generate_missing(const struct net_model *model, struct net_array **input, uint64_t seed, unsigned *generated,
                                   struct orch_error *error)
 {
+    if (!run_network_fill_lengths(model, input, generated, error))
+        return false;
     for (size_t k = 0; k < model->graph->inputs; k++) {
         const struct net_value *const v = &model->value[model->graph->input[k]];
         if (input[k] || v->constant)

@@ -48,10 +48,10 @@ static uint64_t bytes_of(enum element_type type, uint64_t count)
     return count * element_type_bytes(type);
 }
 
-/* Numbers of the host are of four bytes, float32 or whole ones, but for the operands of products of bytes. */
+/* Numbers of the host are of four bytes, float32 or whole ones, but for bytes. */
 static uint64_t host_bytes(enum element_type type, uint64_t count)
 {
-    return type == ELEMENT_I8 ? count : 4 * count;
+    return type == ELEMENT_I8 || type == ELEMENT_U8 ? count : 4 * count;
 }
 
 static bool is_same(enum element_type type, const void *host, const uint8_t *own, uint64_t count)

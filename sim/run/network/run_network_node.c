@@ -1,6 +1,8 @@
 #include "sim/run/network/run_network_node.h"
 
+#include "sim/network/cost.h"
 #include "sim/network/operators/run.h"
+#include "sim/network/passes/pass.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,4 +68,45 @@ bool run_network_make(const struct net_node *node, struct net_array *const *in, 
     }
     free(fact);
     return ok;
+}
+
+static bool has_shapes(const struct net_model *model, const net_id *id, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (id[k] != NET_NONE && !(model->value[id[k]].shape.known && net_shape_complete(&model->value[id[k]].shape)))
+            return false;
+    return true;
+}
+
+double run_network_macs(const struct net_model *model, const struct net_node *node, struct net_array *const *in)
+{
+    if (run_network_is_control(node) ||
+        (has_shapes(model, node->input, node->inputs) && has_shapes(model, node->output, node->outputs)))
+        return (double)net_node_cost(model, node).macs;
+    const size_t count = node->inputs + node->outputs;
+    struct net_value *const value = calloc(count + 1, sizeof *value);
+    net_id *const id = calloc(count + 1, sizeof *id);
+    char empty[1] = "";
+    struct net_model own = *model; /* the node's values alone */
+    struct net_node one = *node;
+    struct orch_error unused = {0};
+    own.value = value;
+    own.values = count;
+    one.input = id;
+    one.output = id + node->inputs;
+    for (size_t k = 0; value && id && k < count; k++) {
+        const struct net_array *const a = k < node->inputs ? in[k] : NULL;
+        const net_id given = k < node->inputs ? node->input[k] : node->output[k - node->inputs];
+        id[k] = given == NET_NONE ? NET_NONE : (net_id)k;
+        value[k] = (struct net_value){.name = empty, .type = NET_TYPES, .declared = NET_TYPES};
+        if (!a)
+            continue;
+        value[k].type = a->type;
+        value[k].shape = net_shape_of(a->shape, a->dims);
+        value[k].constant = net_type_is_float(a->type) ? NULL : in[k];
+    }
+    const double macs = value && id && net_infer_one(&own, &one, &unused) ? (double)net_node_cost(&own, &one).macs : 0;
+    free(value);
+    free(id);
+    return macs;
 }

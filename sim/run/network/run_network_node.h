@@ -9,6 +9,8 @@ bool run_network_is_control(const struct net_node *node);
 /* Makes the results, as zeros, of the shapes that the node's rule states of these operands; false when it leaves one open.
  * `blank`: nobody will write those that are no whole numbers. */
 bool run_network_make(const struct net_node *node, struct net_array *const *in, bool blank, struct net_array **out);
+/* Multiplications of the node; where shapes hang on numbers of the run, by those that its operands have. */
+double run_network_macs(const struct net_model *model, const struct net_node *node, struct net_array *const *in);
 void run_network_drop(struct net_array **out, size_t count);
 /* Whether results that were made may stay zeros where no values are wanted: whole numbers decide shapes and places. */
 bool run_network_may_skip(struct net_array *const *out, size_t count);

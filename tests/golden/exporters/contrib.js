@@ -19,6 +19,26 @@ C.ms_mha_cross=[13,g=>{const q=g.in('q','f32',[B,S,8]);g.out(g.ms('MultiHeadAtte
 C.ms_gqa=[13,g=>{const q=g.in('q','f32',[1,S,64]),k=g.in('k','f32',[1,S,32]),v=g.in('v','f32',[1,S,32]);g.ms('GroupQueryAttention',[q,k,v,'','',g.c('i32',[1],[S-1]),g.c('i32',[1],[S]),g.c('f32',[8,8]),g.c('f32',[8,8])],{num_heads:4,kv_num_heads:2,do_rotary:1},{outs:['y','nk','nv']});g.out('y','nk','nv');}];
 C.ms_gqa_past=[13,g=>{const q=g.in('q','f32',[1,1,128]);g.ms('GroupQueryAttention',[q,'','',g.in('pk','f32',[1,2,3,16]),g.in('pv','f32',[1,2,3,16]),g.c('i32',[1],[3]),g.c('i32',[1],[4]),g.c('f32',[8,8]),g.c('f32',[8,8])],{num_heads:4,kv_num_heads:2,do_rotary:1,rotary_interleaved:1,scale:.3},{outs:['y','nk','nv']});g.out('y','nk','nv');}];
 C.ms_gqa_window=[13,g=>{const q=g.in('q','f32',[1,5,32]),k=g.in('k','f32',[1,5,16]),v=g.in('v','f32',[1,5,16]);g.ms('GroupQueryAttention',[q,k,v,'','',g.c('i32',[1],[4]),g.c('i32',[1],[5])],{num_heads:4,kv_num_heads:2,local_window_size:2,softcap:1.5},{outs:['y','nk','nv']});g.out('y','nk','nv');}];
+// Caches: 'grow' as long as what was kept, 'buffer' of the greatest length. Rows that are filled up are blanked: they may be anything.
+const gqa=(g,b,s,past,last,most,at,more)=>{const d=at.do_rotary?16:8,q=g.in('q','f32',[b,s,4*d]),k=g.in('k','f32',[b,s,2*d]),v=g.in('v','f32',[b,s,2*d]);const p=past?[g.in('pk','f32',[b,2,past,d]),g.in('pv','f32',[b,2,past,d])]:['',''];
+ g.ms('GroupQueryAttention',[q,k,v,...p,g.in('last','i32',[b],last),g.in('most','i32',[],[most]),...(more||[])],Object.assign({num_heads:4,kv_num_heads:2},at),{outs:['y0','nk','nv']});
+ const keep=g.c('bool',[b,s,1],i=>i%s<=last[Math.floor(i/s)]||s!==most?1:0);g.out(g.op('Where',[keep,'y0',g.c('f32',[],[0])]),'nk','nv');};
+C.ms_gqa_ragged=[13,g=>gqa(g,3,1,5,[1,4,2],6)];
+C.ms_gqa_buffer=[13,g=>gqa(g,2,1,9,[2,5],6,{do_rotary:1},[g.c('f32',[9,8]),g.c('f32',[9,8])])];
+C.ms_gqa_buffer_window=[13,g=>gqa(g,2,1,9,[2,6],7,{local_window_size:3,softcap:2.5})];
+C.ms_gqa_prompt=[13,g=>gqa(g,2,4,7,[1,3],4,{do_rotary:1,rotary_interleaved:1},[g.c('f32',[9,8]),g.c('f32',[9,8])])];
+C.ms_gqa_continued=[13,g=>gqa(g,1,3,8,[5],6,{local_window_size:4},[])];
+C.ms_gqa_bias=[13,g=>gqa(g,2,1,4,[4,2],5,{},['','','',g.in('bias','f32',[2,1,1,5])])];
+C.ms_gqa_sink=[13,g=>gqa(g,2,3,0,[2,2],3,{},['','','','',g.in('sink','f32',[4])])];
+C.ms_gqa_smooth=[13,g=>gqa(g,1,2,4,[4],5,{smooth_softmax:1})];
+C.ms_gqa_mask=[13,g=>{const m=g.in('mask','i64',[2,6],[1,1,1,0,0,0,1,1,1,1,1,1]);const q=g.in('q','f32',[2,1,32]),k=g.in('k','f32',[2,1,16]),v=g.in('v','f32',[2,1,16]);
+ const last=g.op('Cast',[g.op('Sub',[g.op('ReduceSum',[m,g.c('i64',[1],[1])],{keepdims:0}),g.c('i64',[],[1])])],{to:6});const most=g.op('Cast',[g.op('Gather',[g.op('Shape',[m]),g.c('i64',[],[1])])],{to:6});
+ g.ms('GroupQueryAttention',[q,k,v,g.in('pk','f32',[2,2,5,8]),g.in('pv','f32',[2,2,5,8]),last,most],{num_heads:4,kv_num_heads:2},{outs:['y','nk','nv']});g.out('y','nk','nv');}];
+C.ms_mha_lengths=[13,g=>{const q=g.in('q','f32',[B,2,8]),k=g.in('k','f32',[B,4,8]),v=g.in('v','f32',[B,4,8]);g.out(g.ms('MultiHeadAttention',[q,k,v,'',g.in('m','i32',[B],[3,2],['b'])],{num_heads:2}));}];
+C.ms_mha_rows=[13,g=>{const q=g.in('q','f32',[B,S,8]),k=g.in('k','f32',[B,S,8]),v=g.in('v','f32',[B,S,8]);g.out(g.ms('MultiHeadAttention',[q,k,v,'',g.in('m','i32',[B,S,S],[1,0,0,1,1,0,1,1,1,1,0,0,1,1,0,1,1,0])],{num_heads:2}));g.out(g.ms('MultiHeadAttention',[q,k,v,'',g.in('m2','i32',[8],[3,1,0,3,6,0,3,6])],{num_heads:2}));}];
+C.ms_attention_ends=[13,g=>{const x=g.in('x','f32',[B,S,8]);g.out(g.ms('Attention',[x,g.c('f32',[8,24]),g.c('f32',[24]),g.in('m','i32',[4],[3,3,1,0])],{num_heads:2}));g.out(g.ms('Attention',[x,g.c('f32',[8,24]),g.c('f32',[24]),g.in('m3','i32',[B,S,S],[1,0,0,1,1,0,1,1,1,1,0,0,1,1,0,1,1,0])],{num_heads:2}));}];
+C.attention24_lengths=[24,g=>{const q=g.in('q','f32',[2,4,2,4]),k=g.in('k','f32',[2,2,5,4]),v=g.in('v','f32',[2,2,5,4]);g.out(g.op('Attention',[q,k,v,'','','',g.in('n','i64',[2],[3,5])],{}));g.out(g.op('Attention',[q,k,v,g.in('m','f32',[2,5]),'','',g.in('n1','i64',[2],[4,2])],{}));},{ir:10}];
+C.attention24_causal=[24,g=>{const q=g.in('q','f32',[2,4,2,4]),k=g.in('k','f32',[2,2,5,4]),v=g.in('v','f32',[2,2,5,4]);g.out(g.op('Attention',[q,k,v,'','','',g.in('n','i64',[2],[3,5])],{is_causal:1}));},{ir:10}];
 C.ms_rotary=[13,g=>{const x=g.in('x','f32',[B,S,8]);const cc=g.c('f32',[6,2]),ss=g.c('f32',[6,2]);g.out(g.ms('RotaryEmbedding',[x,g.in('p','i64',[B,S],[0,1,2,3,4,5]),cc,ss]));g.out(g.ms('RotaryEmbedding',[x,g.c('i64',[1],[2]),cc,ss],{interleaved:1}));g.out(g.ms('RotaryEmbedding',[g.in('z','f32',[B,2,S,4]),g.c('i64',[B,S],[0,1,2,3,4,5]),cc,ss]));}];
 C.ms_rotary_partial=[13,g=>{const x=g.in('x','f32',[B,S,16]);g.out(g.ms('RotaryEmbedding',[x,g.c('i64',[B,S],[0,1,2,3,4,5]),g.c('f32',[6,2]),g.c('f32',[6,2])],{num_heads:2,rotary_embedding_dim:4}));}];
 C.ms_matmul_nbits=[13,g=>{const x=g.in('x','f32',[2,40]);g.out(g.ms('MatMulNBits',[x,g.c('u8',[6,3,8],i=>(i*37+11)&255),g.c('f32',[18],i=>.05+.01*(i%7))],{K:40,N:6,bits:4,block_size:16}));g.out(g.ms('MatMulNBits',[x,g.c('u8',[6,3,8],i=>(i*29+3)&255),g.c('f32',[18],i=>.05+.01*(i%5)),g.c('u8',[12],i=>(i*53+9)&255)],{K:40,N:6,bits:4,block_size:16}));}];

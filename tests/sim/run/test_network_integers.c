@@ -110,9 +110,11 @@ static struct net_array *reference(const char *path, struct net_array *x, const 
 static unsigned kernels_of_bytes(const struct run_result *r)
 {
     unsigned count = 0;
-    for (size_t k = 0; k < r->placement.count; k++)
-        count += strstr(r->placement.item[k].kernel, "_i8") != NULL || strstr(r->placement.item[k].kernel, "igemm8") != NULL ||
-                 strstr(r->placement.item[k].kernel, "gemm8") != NULL;
+    for (size_t k = 0; k < r->placement.count; k++) {
+        const bool converts = strstr(r->placement.item[k].kernel, "convert") != NULL;
+        CHECK(strcmp(r->placement.item[k].unit, "reference") != 0, "%s is left", r->placement.item[k].op);
+        count += !converts && (strstr(r->placement.item[k].kernel, "_i8") || strstr(r->placement.item[k].kernel, "gemm8"));
+    }
     return count;
 }
 

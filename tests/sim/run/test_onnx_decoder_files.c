@@ -134,9 +134,9 @@ static void test_refused(void)
          ORCH_USAGE},
         {"GroupQueryAttention",
          "x y z past past z z",
-         "o k v",
-         {{"num_heads", 2}, {"kv_num_heads", 2}, {"smooth_softmax", 1}},
-         "a softmax with a sink",
+         "o k v products",
+         {{"num_heads", 2}, {"kv_num_heads", 2}},
+         "the products as an output",
          ORCH_UNMODELLED},
     };
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)

@@ -76,9 +76,31 @@ static void test_refusals(void)
     neon_refused("gather:3x3x3", "i8", "f32 f16 bf16 i32 u32 u8");
 }
 
+/* Between numbers and integers: one channel, runs of channels, rows of them; what is beyond a type is limited. */
+static void test_convert(void)
+{
+    static const char *const workloads[] = {"convert:1,to=u8",
+                                            "convert:4113,to=i8",
+                                            "convert:8200,to=i32",
+                                            "convert:70,to=u8,channels=5,inner=7",
+                                            "convert:102,to=i8,channels=17",
+                                            "convert:37,from=u8",
+                                            "convert:4100,from=i8,bias=1",
+                                            "convert:132,from=i32,channels=33,bias=1",
+                                            "convert:120,from=u8,channels=3,inner=20",
+                                            "convert:65,from=u8,to=i8",
+                                            "convert:34,from=i32,to=u8,channels=17"};
+    static const char *const floats[] = {"f32", "f16", "bf16"};
+    neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
+    neon_refused("convert:8", "f32", "is missing");
+    neon_refused("convert:8,to=u8,channels=3", "f32", "multiple of channels times inner");
+    neon_refused("convert:8,to=u8,bias=1", "f32", "no integers");
+}
+
 static const struct suite_test tests[] = {
-    {"transpose", test_transpose}, {"concat", test_concat},         {"gather", test_gather},
-    {"embedding", test_embedding}, {"pad and slice", test_windows}, {"places beyond the table give zeros", test_gather_beyond},
-    {"refusals", test_refusals},
+    {"transpose", test_transpose},   {"concat", test_concat},
+    {"gather", test_gather},         {"embedding", test_embedding},
+    {"pad and slice", test_windows}, {"places beyond the table give zeros", test_gather_beyond},
+    {"refusals", test_refusals},     {"numbers from and to integers", test_convert},
 };
 SUITE_MAIN("neon moves", tests)

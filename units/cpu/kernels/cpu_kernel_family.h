@@ -33,6 +33,7 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(gather) \
     X(embedding) \
     X(quantise) \
+    X(convert) \
     X(pad) \
     X(slice) \
     X(broadcast)

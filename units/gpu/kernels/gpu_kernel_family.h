@@ -25,6 +25,7 @@ struct gpu_kernel_family {
     X(layout) \
     X(embedding) \
     X(quantise) \
+    X(convert) \
     X(sort) \
     X(scan) \
     X(lattice)
