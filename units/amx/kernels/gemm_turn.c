@@ -28,13 +28,22 @@ static inline __attribute__((always_inline)) void load_blocks(struct amx_cursor 
             AMX_ISSUE(to, AMXI_LDZ, (s->turned.at + j * s->turned.step_bytes) | AMX_REG(4 * (j % LANES) + s->column + g));
 }
 
-/* Brings lines of the vectors nearer that are to be turned some blocks later, as the others of a pair of blocks come with them.
- * What is loaded goes to a register that nobody reads: blocks find no free rows of Z so far ahead, and prefetchers follow fewer
- * streams than there are vectors. */
-static inline __attribute__((always_inline)) void touch(struct amx_cursor *to, const struct turn_side *s)
+/* Vectors that a side turns. */
+static inline __attribute__((always_inline)) unsigned vectors_of(const struct turn_side *s)
 {
-    for (unsigned j = 0; j < s->turned.valid; j++)
-        AMX_ISSUE(to, AMXI_LDX, (s->turned.at + j * s->turned.step_bytes + 64 * AHEAD) | AMX_REG(7));
+    return s->turned.valid ? LANES * s->groups : 0;
+}
+
+/* Brings a line of vector `j` of those that are turned, first a's, nearer: it is needed some blocks later, by two of them. What
+ * is loaded goes to a register that nobody reads, because blocks find no free rows of Z so far ahead and prefetchers follow fewer
+ * streams than there are vectors. `half`: this block is the second of a pair, and the lines begin a block before it. */
+static inline __attribute__((always_inline)) void touch(struct amx_cursor *to, const struct turn_side *a,
+                                                        const struct turn_side *b, unsigned j, unsigned half)
+{
+    const struct turn_side *const s = j < vectors_of(a) ? a : b;
+    const unsigned at = j < vectors_of(a) ? j : j - vectors_of(a);
+    if (at < s->turned.valid)
+        AMX_ISSUE(to, AMXI_LDX, (s->turned.at + at * s->turned.step_bytes + 64 * (AHEAD - half)) | AMX_REG(7));
 }
 
 /* The elements of k number `i` of the block into set `set` of the side's registers. */
@@ -68,9 +77,11 @@ static inline __attribute__((always_inline)) void advance(struct turn_side *s)
     s->turned.at += 4 * GEMM_TURN_K;
 }
 
-/* A block of 16 k. Elements are taken `sets` - 1 steps ahead of their products. Returns what the next product does with Z. */
+/* A block of 16 k. Elements are taken `sets` - 1 steps ahead of their products, and a touch goes with each: all at once, they
+ * would wait behind one another and then none would be under way. half: as above; 2 = no touches. Returns what the next product
+ * does with Z. */
 static inline __attribute__((always_inline)) uint64_t block(struct amx_cursor *to, struct turn_side *a, struct turn_side *b,
-                                                            unsigned sets, uint64_t z)
+                                                            unsigned sets, unsigned half, uint64_t z)
 {
     load_blocks(to, a);
     load_blocks(to, b);
@@ -78,6 +89,8 @@ static inline __attribute__((always_inline)) uint64_t block(struct amx_cursor *t
         if (i < GEMM_TURN_K) {
             take(to, a, 1, i, i % sets);
             take(to, b, 0, i, i % sets);
+            if (half < 2)
+                touch(to, a, b, LANES * half + i, half);
         }
         if (i + 1 >= sets) {
             products(to, a, b, (i + 1 - sets) % sets, z);
@@ -95,10 +108,8 @@ static inline __attribute__((always_inline)) void tile(struct amx_ctx *ctx, stru
     uint32_t left = blocks;
     AMX_ENTER(ctx, to);
     for (; left >= AHEAD + 2 && !AMX_PASS(to, left / 2 - AHEAD / 2); left -= 2) {
-        touch(to, &a);
-        touch(to, &b);
-        z = block(to, &a, &b, sets, z);
-        z = block(to, &a, &b, sets, z);
+        z = block(to, &a, &b, sets, 0, z);
+        z = block(to, &a, &b, sets, 1, z);
     }
     if (left >= AHEAD + 2) { /* the kernel's home has done the passes */
         const uint32_t done = (left / 2 - AHEAD / 2) * 2;
@@ -110,7 +121,7 @@ static inline __attribute__((always_inline)) void tile(struct amx_ctx *ctx, stru
         z = 0;
     }
     for (; left > 0; left--)
-        z = block(to, &a, &b, sets, z);
+        z = block(to, &a, &b, sets, 2, z);
     AMX_LEAVE(ctx, to);
 }
 
