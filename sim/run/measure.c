@@ -159,4 +159,5 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
     run_memory_add(&sum->memory, &pass->memory);
     core_sampled_add(&sum->sampled, &pass->sampled);
     sum->critical = pass->critical;
+    sum->shared |= pass->shared;
 }

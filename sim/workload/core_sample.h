@@ -19,6 +19,8 @@
 
 struct core_sample_shape {
     double first;               /* work that is timed from the start on */
+    double first_more;          /* and so much more for each further core, where several run one program */
+    double first_part;          /* the least part of the run that is timed from the start on, of those */
     double miss;                /* as how much of `first` an access that misses L1 counts: it takes the host so much longer */
     double lead;                /* before each window, at least */
     double spread;              /* leads differ by up to so much */

@@ -21,7 +21,7 @@ void cpu_fault_at(struct cpu_core *core, const struct a64_insn *insn, uint64_t p
     memcpy(what, core->fault.text, sizeof what);
     what[sizeof what - 1] = 0;
     core->fault.pc = pc;
-    snprintf(core->fault.text, sizeof core->fault.text, "%.100s: %.90s", text, what);
+    snprintf(core->fault.text, sizeof core->fault.text, "%s: %.*s", text, (int)(sizeof what - strlen(text) - 3), what);
 }
 
 void cpu_coprocessor_settle(struct cpu_core *core)

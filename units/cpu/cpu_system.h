@@ -78,6 +78,8 @@ bool cpu_linux_signals(struct cpu_linux *linux_system, unsigned core, struct uni
 bool cpu_linux_handle_fault(struct cpu_linux *linux_system, struct cpu_core *core, const struct unit_fault *fault);
 /* Says what every thread waits for, when none can go on. */
 void cpu_linux_explain_deadlock(const struct cpu_linux *linux_system, struct unit_fault *fault);
+/* Whether the program stopped because its only thread waits for what never comes. */
+bool cpu_linux_stuck(const struct cpu_linux *linux_system);
 
 /* Thread by thread, until false. */
 struct cpu_linux_waiter {

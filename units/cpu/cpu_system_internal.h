@@ -155,6 +155,7 @@ struct cpu_linux {
     size_t shares, share_capacity;
     char folder[CPU_PATH_BYTES]; /* working directory */
     uint32_t umask;
+    bool stuck;  /* the only thread waits for what never comes */
     bool missed; /* a file was asked for that no mount has */
     char missing[CPU_PATH_BYTES];
 };

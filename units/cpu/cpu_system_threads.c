@@ -216,9 +216,9 @@ static int64_t wait_alone(struct cpu_linux_call *c, const struct cpu_wait *w)
     if (until == CPU_NEVER) {
         c->thread->wait = *w;
         c->thread->state = CPU_THREAD_WAITS;
+        cpu_core_save(c->core, &c->thread->context);
         cpu_linux_explain_deadlock(l, c->fault);
-        c->thread->state = CPU_THREAD_RUNS;
-        c->stop = true;
+        l->stuck = c->stop = true;
         return 0;
     }
     l->slept_ns += until > now ? until - now : 0;
@@ -408,6 +408,11 @@ bool cpu_linux_waiter(const struct cpu_linux *l, unsigned index, struct cpu_linu
     w->context = &l->thread[index]->context;
     tell_wait(l->thread[index], w->text, sizeof w->text);
     return true;
+}
+
+bool cpu_linux_stuck(const struct cpu_linux *l)
+{
+    return l->stuck;
 }
 
 void cpu_linux_explain_deadlock(const struct cpu_linux *l, struct unit_fault *fault)

@@ -7,11 +7,17 @@
 /* Of 2 * WHOLE at most. Neighbouring pieces of a loop with branches differ by a tenth or so. */
 #define ALIKE (WHOLE / 2)
 
+/* By their place, which is the same on every core that runs the program; blocks are numbered by each core as it meets them. */
+static unsigned bucket_of(uint64_t pc)
+{
+    return (unsigned)((pc >> 2) * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+}
+
 void core_phases_note(struct core_phases *p, const struct cpu_trace *trace)
 {
     for (uint32_t i = 0; i < trace->blocks; i++) {
         const struct cpu_block *const block = trace->block[i];
-        p->piece[block->id % CORE_PHASE_BUCKETS] += block->count;
+        p->piece[bucket_of(block->pc)] += block->count;
     }
 }
 

@@ -278,7 +278,7 @@ bool crew_job_strayed(const struct crew_job *c)
 
 bool crew_job_deadlock(const struct crew_job *c)
 {
-    return c->deadlock;
+    return c->deadlock || (c->stop == CPU_STOP_FAULT && cpu_linux_stuck(c->system));
 }
 
 bool crew_job_interrupted(const struct crew_job *c)

@@ -64,11 +64,19 @@ static void join(const struct crew_sample *s, struct group *g)
     core_sample_enter(&g->sample, s->all.part);
 }
 
+/* The work that is timed from the start on, of so many cores. */
+static double start_of(const struct crew_sample *s, unsigned cores)
+{
+    return fmax(s->each.first + (cores - 1) * s->each.first_more, s->each.first_part * s->each.expected);
+}
+
 void crew_sample_join(struct crew_sample *s, unsigned number, struct soc_core *core)
 {
     s->seat[number].core = core;
     join(s, &s->cluster[core->cluster]);
     join(s, &s->kind[core->performance]);
+    if (s->all.part == CORE_SAMPLE_START)
+        s->all.left += start_of(s, number + 1) - (number ? start_of(s, number) : s->each.first);
     s->seats = number + 1;
     s->all.shape.lead = s->seats * s->each.lead;
     s->all.shape.spread = s->seats * s->each.spread;

@@ -238,8 +238,7 @@ static bool load(struct program *p, const void *bytes, size_t size, const struct
     p->file = malloc(size ? size : 1);
     p->space = mem_space_create(o->space_bytes);
     if (!p->file || !p->space)
-        return orch_fail(error, ORCH_INTERNAL, "the host refuses the simulated address space of 0x%" PRIx64 " bytes",
-                         o->space_bytes);
+        return orch_fail(error, ORCH_INTERNAL, "the host refuses the simulated address space: is there a limit (ulimit -v)?");
     p->space->limit_bytes = o->memory_bytes;
     memcpy(p->file, bytes, size);
     if (!elf_open(&p->elf, p->file, size, &place))

@@ -100,5 +100,7 @@ bool program_explain_deadlock(const struct program *program, struct orch_error *
         if (used < sizeof text - 40)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", used ? "; " : "", w.text, callers);
     }
+    if (threads == 1)
+        return orch_fail(error, ORCH_FAULT, "%.200s: deadlock: the only thread waits: %s", program_path(program), text);
     return orch_fail(error, ORCH_FAULT, "%.200s: deadlock, all %u threads wait: %s", program_path(program), threads, text);
 }

@@ -97,9 +97,11 @@ static void test_refused(void)
 {
     expect("threads", "--args deadlock", 4, "now both wait\n", "deadlock, all 2 threads wait: 1000 for the futex at 0x");
     CHECK(!home.outcome.err[0] || strstr(home.outcome.err, "lock_both"), "%s", home.outcome.err);
-    expect("threads", "--args alone", 4, NULL, "deadlock: the only thread waits");
+    expect("threads", "--args alone", 4, NULL, "deadlock: the only thread waits: 1000 for the futex at 0x");
+    expect("threads", "--args alone", 4, NULL, " (syscall < ");
     expect("threads", "--args fork", 3, NULL, "another process (fork)");
-    expect("threads", "--args system", 3, NULL, "another process (vfork, posix_spawn, system)");
+    expect("threads", "--args system", 3, NULL,
+           "another process (vfork, posix_spawn, system): there is one process, with threads; run the other program by itself");
     expect("threads", "--args requeue", 3, NULL, "FUTEX_WAIT_REQUEUE_PI is not modelled");
     expect("threads", "--args stack", 4, NULL, "which is not mapped: the stack of 8 MiB is full");
     expect("threads", "--args forever --max-instructions 3000000", 4, NULL, "--max-instructions): it stood at 0x");

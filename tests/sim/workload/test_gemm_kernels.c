@@ -182,6 +182,11 @@ static void test_few_rows_or_columns(void)
             snprintf(text, sizeof text, "gemm:%sx%s%s", sizes[i], deep[k], stored[way % ARRAY_COUNT(stored)]);
             check_gemm(text, "f32", way % 2 ? AMX_GEN_M1 : AMX_GEN_M2);
         }
+    for (uint32_t k = 64; k <= 176; k += 8) /* turned in the unit, by blocks, with and without touches ahead */
+        for (size_t i = 0; i < 4; i++) {
+            snprintf(text, sizeof text, "gemm:%sx%u,batch=2%s", sizes[i], k, i % 2 ? ",tb=1" : ",tb=1,beta=1");
+            check_gemm(text, "f32", AMX_GEN_M1);
+        }
     check_gemm("gemm:16x200x300,alpha=0.5,beta=2", "f32", AMX_GEN_M1);
     check_gemm("gemm:200x16x300,tb=1,alpha=2", "f32", AMX_GEN_M2);
     check_gemm("gemm:48x64x200,ldb=64,lda=203", "f32", AMX_GEN_M1);

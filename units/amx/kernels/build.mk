@@ -1,7 +1,7 @@
 # The AMX kernels as AArch64 programs: build/programs/*.elf (with the cross compiler) and, on a Mac, `make native`.
 
 KERNEL_DIR := units/amx/kernels
-KERNEL_SRC := $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c native/freestanding.c native/blocks.c)
+KERNEL_SRC := $(addprefix $(KERNEL_DIR)/,gemm.c gemm_multiply.c gemm_tile.c gemm_turn.c gemm_pack.c gemv.c native/freestanding.c native/blocks.c)
 PROGRAMS := $(O)/programs/demo_sgemm.elf $(O)/programs/amx_kernels.elf
 CROSS_CC := $(shell command -v $(CROSS)gcc 2>/dev/null)
 CROSS_FLAGS := -std=gnu11 -O3 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin \
@@ -26,7 +26,7 @@ endif
 
 # On a Mac: the microbenchmarks and the gemm kernels, native; writes build/native/amx.csv for `orchard validate`. Elsewhere:
 # the same sources cross-compiled, up to the timer of the operating system, to run under orchard.
-NATIVE_SRC := $(KERNEL_DIR)/native/bench_native.c $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c)
+NATIVE_SRC := $(KERNEL_DIR)/native/bench_native.c $(addprefix $(KERNEL_DIR)/,gemm.c gemm_multiply.c gemm_tile.c gemm_turn.c gemm_pack.c gemv.c)
 NATIVE_FLAGS := -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -Werror -I.
 # The probes of the Neural Engine's adder run there, too; elsewhere a table says what each rule would make of them.
 PROBES := units/ane/native
@@ -54,7 +54,7 @@ endif
 AMX_DIR := $(KERNEL_DIR)/native
 AMX_TYPED := $(addprefix $(AMX_DIR)/,line_elementwise.c line_rows.c line_conv.c line_winograd.c line_attention.c)
 AMX_PLAIN := $(AMX_DIR)/line_function.c $(AMX_DIR)/products.c $(AMX_DIR)/requantise.c $(AMX_DIR)/bias.c $(AMX_DIR)/blocks.c \
-	$(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c) units/cpu/kernels/native/crew.c
+	$(addprefix $(KERNEL_DIR)/,gemm.c gemm_multiply.c gemm_tile.c gemm_turn.c gemm_pack.c) units/cpu/kernels/native/crew.c
 AMX_TYPES := F32 F16 BF16
 AMX_OPT := -O2
 AMX_HEADERS := $(wildcard $(KERNEL_DIR)/*.h $(AMX_DIR)/*.h units/cpu/kernels/native/*.h) units/kernel_function.h \

@@ -1,8 +1,7 @@
 #include "units/amx/kernels/gemm.h"
 
 #include "isa/rounding.h"
-#include "units/amx/kernels/gemm_pack.h"
-#include "units/amx/kernels/gemm_tile.h"
+#include "units/amx/kernels/gemm_run.h"
 
 /*                              tile_m tile_n in out k_unit k_group */
 static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
@@ -20,10 +19,6 @@ static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
 
 /* f32. A side that is used once or twice is not worth a panel: lines are loaded from where they are, or transposed a piece of k
  * at a time into a place that stays in L1, and the products go on in Z from piece to piece. */
-#define PIECE_BYTES 16384u
-/* A piece holds enough of each vector for a prefetcher: of at most so many vectors, no further apart than GEMM_FAR_BYTES. */
-#define PIECE_WIDTH  32u
-#define PIECES       2u           /* the core fills one while the unit reads the other */
 #define DIRECT_TILES 4u           /* so many tiles may read the same lines without a panel, */
 #define DIRECT_BYTES (128u << 10) /* of a matrix that is no larger than this: lines of larger ones are far apart */
 
@@ -45,16 +40,6 @@ struct gemm_form gemm_form_of(enum gemm_kind kind, uint32_t m, uint32_t n, int w
     return (struct gemm_form){x == 1 && m > 32 && wide_a ? 4 : y, y == 1 && n > 32 && wide_b ? 4 : x};
 }
 
-/* How a product is cut into tiles and blocks, and where its panels lie in the workspace. */
-struct plan {
-    const struct gemm_shape *shape;
-    struct gemm_form form;
-    uint32_t tile_m, tile_n;
-    uint32_t block_m, block_n, block_k;
-    uint32_t all_n; /* columns of whole tiles */
-    uint64_t a_at, b_at, tile_at, in_at, scale_at, bytes;
-};
-
 static uint64_t place(uint64_t *at, uint64_t bytes)
 {
     const uint64_t start = *at;
@@ -67,7 +52,7 @@ static uint32_t block_of(uint32_t asked, uint32_t most, uint32_t unit)
     return asked ? (uint32_t)round_up(asked, unit) : most;
 }
 
-static void make_plan(struct plan *p, enum gemm_kind kind, struct gemm_form form, uint32_t m, uint32_t n, uint32_t k,
+static void make_plan(struct gemm_plan *p, enum gemm_kind kind, struct gemm_form form, uint32_t m, uint32_t n, uint32_t k,
                       const struct gemm_blocks *blocks)
 {
     const struct gemm_shape *s = &shapes[kind];
@@ -103,21 +88,11 @@ uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint3
 /* Whatever form alpha and beta ask for. */
 uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
 {
-    struct plan p, square;
+    struct gemm_plan p, square;
     make_plan(&p, kind, gemm_form_of(kind, m, n, 1, 1), m, n, k, blocks);
     make_plan(&square, kind, (struct gemm_form){2, 2}, m, n, k, blocks);
     return p.bytes > square.bytes ? p.bytes : square.bytes;
 }
-
-struct run {
-    struct amx_ctx *ctx;
-    const struct gemm_args *args;
-    struct plan plan;
-    uint8_t *workspace, *c;
-    const uint8_t *a, *b;
-    uint64_t c_row_bytes;
-    int plain_alpha;
-};
 
 static uint64_t one_bits(enum gemm_kind kind)
 {
@@ -131,7 +106,7 @@ static uint64_t one_bits(enum gemm_kind kind)
 }
 
 /* Writes one line of alphas and one of betas. */
-static void write_scales(const struct run *r)
+static void write_scales(const struct gemm_run *r)
 {
     const uint32_t size = r->plan.shape->out_bytes;
     uint8_t *at = r->workspace + r->plan.scale_at;
@@ -144,15 +119,6 @@ static void write_scales(const struct run *r)
 
 /* ---- the sides of a tile ---- */
 
-/* One side of a tile, over the k of a block: lines where they are, in a panel or in the matrix, or vectors that must be
- * transposed piece by piece. */
-struct side {
-    struct gemm_lines lines;
-    struct pack_source source;
-    uint32_t width, valid;
-    int in_pieces;
-};
-
 /* What is known of one operand: its panels, and where the product reads it. */
 struct operand {
     const uint8_t *matrix;
@@ -162,42 +128,37 @@ struct operand {
     uint32_t loaded;             /* elements of this side of which all panels were made beforehand, in whole tiles; 0 = none */
 };
 
-static struct operand operand_a(const struct run *r, uint32_t columns)
+static struct operand operand_a(const struct gemm_run *r, uint32_t columns)
 {
     const struct gemm_args *g = r->args;
     return (struct operand){r->a, g->lda, r->plan.a_at, r->plan.tile_m, (columns - 1) / r->plan.tile_n + 1, (int)g->transpose_a,
                             0};
 }
 
-static struct operand operand_b(const struct run *r, uint32_t rows)
+static struct operand operand_b(const struct gemm_run *r, uint32_t rows)
 {
     const struct gemm_args *g = r->args;
     const uint32_t across = (rows - 1) / r->plan.tile_m + 1, loaded = g->blocks.loaded ? r->plan.all_n : 0;
     return (struct operand){r->b, g->ldb, r->plan.b_at, r->plan.tile_n, across, !g->transpose_b, loaded};
 }
 
-static int is_f32(const struct run *r)
-{
-    return r->args->kind == GEMM_F32;
-}
-
 /* Lines need no panel when few tiles read them and they are near each other, or when a panel would look the same. */
-static int is_direct(const struct run *r, const struct operand *o, uint32_t valid)
+static int is_direct(const struct gemm_run *r, const struct operand *o, uint32_t valid)
 {
     const int near = o->tiles_across <= DIRECT_TILES && o->ld * r->args->k * r->plan.shape->in_bytes <= DIRECT_BYTES;
-    return !o->loaded && is_f32(r) && o->lines_contiguous && valid == o->tile && (near || o->ld == o->tile);
+    return !o->loaded && gemm_is_f32(r) && o->lines_contiguous && valid == o->tile && (near || o->ld == o->tile);
 }
 
-static int is_in_pieces(const struct run *r, const struct operand *o)
+static int is_in_pieces(const struct gemm_run *r, const struct operand *o)
 {
     const uint64_t vector_bytes = o->ld * r->plan.shape->in_bytes;
-    return !o->loaded && is_f32(r) && !o->lines_contiguous && o->tiles_across == 1 && o->tile <= PIECE_WIDTH &&
+    return !o->loaded && gemm_is_f32(r) && !o->lines_contiguous && o->tiles_across == 1 && o->tile <= PIECE_WIDTH &&
            vector_bytes <= GEMM_FAR_BYTES;
 }
 
 /* Where the panel of the elements from `first` on (`at` of the block) lies in the workspace: panels of a block, or those of the
  * whole operand for the k before k0, then its own. */
-static uint64_t panel_at(const struct run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t k0,
+static uint64_t panel_at(const struct gemm_run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t k0,
                          uint32_t k_padded)
 {
     const uint64_t place_of = o->loaded ? (uint64_t)k0 * o->loaded + (uint64_t)first * k_padded : (uint64_t)at * k_padded;
@@ -205,12 +166,12 @@ static uint64_t panel_at(const struct run *r, const struct operand *o, uint32_t 
 }
 
 /* The panel, or what stands for it, of the elements from `first` on (`at` of the block) and the k from k0 on. */
-static struct side side_of(const struct run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t valid, uint32_t k0,
-                           uint32_t k_padded)
+static struct gemm_side side_of(const struct gemm_run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t valid,
+                                uint32_t k0, uint32_t k_padded)
 {
     const uint32_t size = r->plan.shape->in_bytes;
     const uint8_t *const base = o->matrix + (o->lines_contiguous ? k0 * o->ld + first : first * o->ld + k0) * size;
-    struct side s = {.source = {base, o->ld, size, (uint32_t)o->lines_contiguous}, .width = o->tile, .valid = valid};
+    struct gemm_side s = {.source = {base, o->ld, size, (uint32_t)o->lines_contiguous}, .width = o->tile, .valid = valid};
     s.in_pieces = is_in_pieces(r, o);
     if (is_direct(r, o, valid))
         s.lines = (struct gemm_lines){AMX_ADDRESS(r->ctx, base), o->ld * size};
@@ -221,11 +182,11 @@ static struct side side_of(const struct run *r, const struct operand *o, uint32_
     return s;
 }
 
-static void pack_panel(const struct run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t valid, uint32_t k0,
-                       uint32_t k, uint32_t k_padded)
+static void pack_panel(const struct gemm_run *r, const struct operand *o, uint32_t first, uint32_t at, uint32_t valid,
+                       uint32_t k0, uint32_t k, uint32_t k_padded)
 {
     const struct gemm_shape *shape = r->plan.shape;
-    const struct side s = side_of(r, o, first, at, valid, k0, k_padded);
+    const struct gemm_side s = side_of(r, o, first, at, valid, k0, k_padded);
     void *panel = r->workspace + panel_at(r, o, first, at, k0, k_padded);
     if (shape->k_group == 4 && o->panels_at == r->plan.a_at)
         gemm_pack_panel_k4(r->ctx, panel, &s.source, s.width, valid, k, k_padded);
@@ -234,11 +195,11 @@ static void pack_panel(const struct run *r, const struct operand *o, uint32_t fi
 }
 
 /* Packs whole panels side by side where that reads better. Returns how many elements they are. */
-static uint32_t pack_strips(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
-                            uint32_t k_padded)
+static uint32_t pack_strips(const struct gemm_run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0,
+                            uint32_t k, uint32_t k_padded)
 {
     const uint32_t whole = count / o->tile * o->tile;
-    const struct side s = side_of(r, o, first, 0, o->tile, k0, k_padded);
+    const struct gemm_side s = side_of(r, o, first, 0, o->tile, k0, k_padded);
     if (r->plan.shape->k_group != 1 || is_direct(r, o, o->tile) || !gemm_packs_strips(&s.source, o->tile, whole))
         return 0;
     gemm_pack_strips(r->ctx, r->workspace + panel_at(r, o, first, 0, k0, k_padded), &s.source, o->tile, whole, k, k_padded);
@@ -246,7 +207,7 @@ static uint32_t pack_strips(const struct run *r, const struct operand *o, uint32
 }
 
 /* Packs what the tiles of a block want in panels: `count` elements from `first` on. */
-static void pack(const struct run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
+static void pack(const struct gemm_run *r, const struct operand *o, uint32_t first, uint32_t count, uint32_t k0, uint32_t k,
                  uint32_t k_padded)
 {
     if (o->loaded || is_in_pieces(r, o))
@@ -260,55 +221,7 @@ static void pack(const struct run *r, const struct operand *o, uint32_t first, u
 
 /* ---- tiles ---- */
 
-/* One tile of C at (i, j), of which rows x columns lie inside the matrix. */
-struct tile {
-    uint8_t *c;
-    struct side a, b;
-    uint32_t rows, columns, k, k_padded;
-    int direct;         /* a side is read from its matrix: nothing may be read beyond it */
-    uint64_t beta_bits; /* of this pass over k */
-};
-
-/* The lines of a side for the k from k0 on; those that are made piece by piece are made now. */
-static struct gemm_lines lines_of(const struct run *r, const struct side *s, uint64_t pieces_at, uint32_t k0, uint32_t k)
-{
-    struct gemm_lines lines = s->lines;
-    if (!s->in_pieces) {
-        lines.at += k0 * lines.step_bytes;
-        return lines;
-    }
-    const uint32_t size = s->source.element_bytes, piece = PIECE_BYTES / (s->width * size);
-    const uint64_t place_of = k0 / piece % PIECES * PIECE_BYTES;
-    struct pack_source source = s->source;
-    source.base = (const uint8_t *)source.base + (uint64_t)k0 * size;
-    gemm_pack_panel(r->ctx, r->workspace + pieces_at + place_of, &source, s->width, s->valid, k, k);
-    lines.at += place_of;
-    return lines;
-}
-
-static void multiply_form(const struct run *r, const struct tile *t, int keep)
-{
-    const uint32_t widest = t->a.in_pieces && (!t->b.in_pieces || t->a.width > t->b.width) ? t->a.width : t->b.width;
-    const uint32_t step = t->a.in_pieces || t->b.in_pieces ? PIECE_BYTES / (widest * r->plan.shape->in_bytes) : t->k;
-    for (uint32_t k0 = 0; k0 < t->k; k0 += step) {
-        const uint32_t k = min_u32(step, t->k - k0);
-        const struct gemm_lines a = lines_of(r, &t->a, r->plan.a_at, k0, k), b = lines_of(r, &t->b, r->plan.b_at, k0, k);
-        gemm_tile_form(r->ctx, r->plan.form, a, b, k, keep || k0, (int)r->args->quad_loads);
-    }
-}
-
-/* Two panels of the kind's own shape have a loop of their own, which pads k and reads beyond it. */
-static void multiply(const struct run *r, const struct tile *t, int keep)
-{
-    const int square = r->plan.form.x == 2 && r->plan.form.y == 2;
-    if (is_f32(r) && (!square || t->direct || t->a.in_pieces || t->b.in_pieces))
-        multiply_form(r, t, keep);
-    else
-        gemm_tile(r->ctx, (enum gemm_kind)r->args->kind, t->a.lines.at, t->b.lines.at, t->k_padded, keep,
-                  (int)r->args->quad_loads);
-}
-
-static void run_tile(const struct run *r, const struct tile *t)
+static void run_tile(const struct gemm_run *r, const struct gemm_part *t)
 {
     const struct gemm_shape *s = r->plan.shape;
     const enum gemm_kind kind = (enum gemm_kind)r->args->kind;
@@ -331,7 +244,7 @@ static void run_tile(const struct run *r, const struct tile *t)
     }
     if (keep)
         gemm_tile_load(ctx, kind, form, in_address, in_row, t->rows);
-    multiply(r, t, keep);
+    gemm_multiply(r, t, keep);
 
     const uint64_t out = whole ? AMX_ADDRESS(ctx, t->c) : AMX_ADDRESS(ctx, tile);
     const uint64_t out_row = whole ? r->c_row_bytes : dense_row;
@@ -353,13 +266,13 @@ struct block {
     uint64_t beta_bits;
 };
 
-static void run_block(const struct run *r, const struct block *b)
+static void run_block(const struct gemm_run *r, const struct block *b)
 {
-    const struct plan *p = &r->plan;
+    const struct gemm_plan *p = &r->plan;
     for (uint32_t j = 0; j < b->columns; j += p->tile_n) {
         for (uint32_t i = 0; i < b->rows; i += p->tile_m) {
             const uint32_t rows = min_u32(p->tile_m, b->rows - i), columns = min_u32(p->tile_n, b->columns - j);
-            const struct tile t = {
+            const struct gemm_part t = {
                 .c = r->c + (b->i0 + i) * r->c_row_bytes + (uint64_t)(b->j0 + j) * p->shape->out_bytes,
                 .a = side_of(r, &b->a, b->i0 + i, i, rows, b->k0, b->k_padded),
                 .b = side_of(r, &b->b, b->j0 + j, j, columns, b->k0, b->k_padded),
@@ -375,10 +288,10 @@ static void run_block(const struct run *r, const struct block *b)
     }
 }
 
-static void run_one(const struct run *r)
+static void run_one(const struct gemm_run *r)
 {
     const struct gemm_args *g = r->args;
-    const struct plan *p = &r->plan;
+    const struct gemm_plan *p = &r->plan;
     struct block b;
     for (b.j0 = 0; b.j0 < g->n; b.j0 += p->block_n) {
         b.columns = min_u32(p->block_n, g->n - b.j0);
@@ -399,7 +312,7 @@ static void run_one(const struct run *r)
 }
 
 /* Scaling goes through tiles of the kind's own shape. */
-static struct gemm_form form_of(const struct run *r)
+static struct gemm_form form_of(const struct gemm_run *r)
 {
     const struct gemm_args *g = r->args;
     const uint64_t one = one_bits((enum gemm_kind)g->kind);
@@ -409,9 +322,9 @@ static struct gemm_form form_of(const struct run *r)
                         gemm_may_be_wide(!g->transpose_b, g->ldb));
 }
 
-static struct run begin(struct amx_ctx *ctx, const struct gemm_args *args)
+static struct gemm_run begin(struct amx_ctx *ctx, const struct gemm_args *args)
 {
-    struct run r = {.ctx = ctx, .args = args, .workspace = (uint8_t *)(uintptr_t)args->workspace};
+    struct gemm_run r = {.ctx = ctx, .args = args, .workspace = (uint8_t *)(uintptr_t)args->workspace};
     r.plain_alpha = args->alpha_bits == one_bits((enum gemm_kind)args->kind);
     make_plan(&r.plan, (enum gemm_kind)args->kind, form_of(&r), args->m, args->n, args->k, &args->blocks);
     r.c_row_bytes = args->ldc * r.plan.shape->out_bytes;
@@ -420,7 +333,7 @@ static struct run begin(struct amx_ctx *ctx, const struct gemm_args *args)
 
 void gemm_load(struct amx_ctx *ctx, const struct gemm_args *args)
 {
-    struct run r = begin(ctx, args);
+    struct gemm_run r = begin(ctx, args);
     r.b = (const uint8_t *)(uintptr_t)args->b;
     const struct operand b = operand_b(&r, args->m);
     for (uint32_t k0 = 0; k0 < args->k; k0 += r.plan.block_k) {
@@ -432,7 +345,7 @@ void gemm_load(struct amx_ctx *ctx, const struct gemm_args *args)
 
 void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args)
 {
-    struct run r = begin(ctx, args);
+    struct gemm_run r = begin(ctx, args);
     write_scales(&r);
     AMX_SET(ctx);
     for (uint32_t i = 0; i < args->batch; i++) {

@@ -20,6 +20,26 @@ struct gemm_lines {
 void gemm_tile_form(struct amx_ctx *ctx, struct gemm_form form, struct gemm_lines a, struct gemm_lines b, uint32_t k, int keep_z,
                     int quad);
 
+/* One side of a tile of f32 whose vectors, not its lines, lie in one piece: the first of `valid` vectors, and how far apart they
+ * are. The unit turns them: blocks of 16 vectors by 16 k go into rows of Z that the accumulators leave free, and come out of them
+ * as columns (extrv). */
+struct gemm_turned {
+    uint64_t at, step_bytes;
+    uint32_t valid;
+};
+#define GEMM_TURN_K 16u
+
+/* Whether Z has room beside the accumulators for blocks of these sides. */
+static inline int gemm_can_turn(struct gemm_form form, int a, int b)
+{
+    return (unsigned)form.y * form.x + (a ? form.y : 0u) + (b ? form.x : 0u) <= 4;
+}
+
+/* As gemm_tile_form; of a side with turned[side].valid > 0 (0 = a, 1 = b) these vectors are read instead of its lines. `k` is a
+ * multiple of GEMM_TURN_K. */
+void gemm_tile_turned(struct amx_ctx *ctx, struct gemm_form form, struct gemm_lines a, struct gemm_lines b,
+                      const struct gemm_turned turned[2], uint32_t k, int keep_z);
+
 /* Moves the tile between Z and memory, with row_bytes between rows of C. Rows are tile_n elements wide. */
 void gemm_tile_store(struct amx_ctx *ctx, enum gemm_kind kind, struct gemm_form form, uint64_t c, uint64_t row_bytes,
                      uint32_t rows);
