@@ -16,9 +16,15 @@ struct foreseen_shape {
     struct run *run; /* prepared for the request; NULL = somebody took it */
 };
 
-static void forget(struct foreseen_shape *f)
+static void drop(struct foreseen_shape *f)
 {
     run_free(f->run);
+    f->run = NULL;
+}
+
+static void forget(struct foreseen_shape *f)
+{
+    drop(f);
     free(f);
 }
 
@@ -101,6 +107,8 @@ bool language_unit_learn(struct language_unit *u, struct orch_error *error)
     bool ok = (request && which) || orch_no_memory(error);
     ok = ok && find_unknown(u, request, which, &count, error);
     failed = count;
+    for (size_t i = 0; count && i < u->foreseen_count; i++) /* simulating needs the memory more */
+        drop(u->foreseen[i]);
     if (ok && count && !known->learn(known->context, request, count, u->request->threads, &failed, error))
         ok = failed < count ? orch_fail_in(error, "%s", u->foreseen[which[failed]]->title) : false;
     free(request);
