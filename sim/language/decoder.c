@@ -27,7 +27,7 @@ static bool allocate(struct decoder *d, struct orch_error *error)
         {&d->gathered, heads},
         {&d->inner, s->feed_forward},
         {&d->gated, s->feed_forward},
-        {&d->scores, most(d->context, s->experts)},
+        {&d->scores, most(d->context + 1, s->experts)},
         {&d->row, most(most(s->width, s->feed_forward), (unsigned)heads)},
     };
     d->layer = calloc(s->layers, sizeof *d->layer);

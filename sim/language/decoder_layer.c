@@ -55,7 +55,7 @@ static void softmax(float *value, unsigned count)
         value[i] = (float)(value[i] / sum);
 }
 
-/* One head over the tokens from `first` to the present one. */
+/* One head over the tokens from `first` to the present one, and over a logit without a value where there is one. */
 static void attend_head(const struct decoder *d, const struct decoder_layer *layer, unsigned head, unsigned first)
 {
     const struct language_shape *const s = &d->shape;
@@ -69,7 +69,9 @@ static void attend_head(const struct decoder *d, const struct decoder_layer *lay
             sum += (double)query[k] * key[k];
         d->scores[i] = (float)(sum / sqrt(size));
     }
-    softmax(d->scores, count);
+    if (layer->sinks)
+        d->scores[count] = layer->sinks[head];
+    softmax(d->scores, count + (layer->sinks != NULL));
     for (unsigned k = 0; k < size; k++) {
         double sum = 0;
         for (unsigned i = 0; i < count; i++)
@@ -98,7 +100,8 @@ void decoder_attend(struct decoder *d, struct decoder_layer *layer, const float 
         d->round(key, width);
         d->round(value, width);
     }
-    const unsigned first = s->window && d->position >= s->window ? d->position + 1 - s->window : 0;
+    const unsigned window = shape_window_of(s, (unsigned)(layer - d->layer));
+    const unsigned first = window && d->position >= window ? d->position + 1 - window : 0;
     for (unsigned h = 0; h < s->heads; h++)
         attend_head(d, layer, h, first);
     decoder_multiply(d, &layer->output, 0, s->width, d->gathered, to);
@@ -117,6 +120,14 @@ static double activate(enum shape_activation activation, double x)
     return x;
 }
 
+static double gate_of(const struct shape_family *f, double gate, double up)
+{
+    const double limit = (double)DECODER_GATE_LIMIT, low = fmin(gate, limit);
+    if (!f->clamped_gate)
+        return activate(f->activation, gate) * up;
+    return low / (1 + exp(-(double)DECODER_GATE_SLOPE * low)) * (fmin(fmax(up, -limit), limit) + 1);
+}
+
 /* One network, or one of the experts. */
 static void feed(struct decoder *d, const struct decoder_layer *layer, unsigned expert, const float *from, float *to)
 {
@@ -126,7 +137,7 @@ static void feed(struct decoder *d, const struct decoder_layer *layer, unsigned 
     if (s->family->gated) {
         decoder_multiply(d, &layer->gate, expert * rows, rows, from, d->gated);
         for (unsigned i = 0; i < s->feed_forward; i++)
-            d->inner[i] = (float)(activate(s->family->activation, d->gated[i]) * d->inner[i]);
+            d->inner[i] = (float)gate_of(s->family, d->gated[i], d->inner[i]);
     } else {
         for (unsigned i = 0; i < s->feed_forward; i++)
             d->inner[i] = (float)activate(s->family->activation, d->inner[i]);

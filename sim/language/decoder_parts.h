@@ -6,6 +6,11 @@
 
 struct decoder;
 
+/* The gate of gpt-oss: both halves are limited, the first passes x sigmoid(slope x), and one is added to the second
+ * (transformers, modeling_gpt_oss.py). */
+#define DECODER_GATE_LIMIT 7.0f
+#define DECODER_GATE_SLOPE 1.702f
+
 /* Rows of a tensor: all, or a part where several matrices stand in one. */
 struct decoder_matrix {
     const struct weight_tensor *tensor;
@@ -26,6 +31,7 @@ struct decoder_layer {
     struct decoder_matrix cross_query, cross_key, cross_value, cross_output;
     /* Of experts the matrices of all stand one behind another. */
     struct decoder_matrix gate, up, down, router;
+    const float *sinks;   /* a logit of each head; NULL = there are none */
     float *keys, *values; /* the cache of the reference decoder: kv_heads * head_size values a token */
 };
 

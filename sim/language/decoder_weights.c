@@ -19,7 +19,9 @@ static const struct names embedding = {"token_embd", "token_embd", "decoder.toke
                           last_norm = {"output_norm", "dec.output_norm", "decoder.ln"},
                           attention_norm = {"blk.%u.attn_norm", "dec.blk.%u.attn_norm", "decoder.blocks.%u.attn_ln"},
                           feed_forward_norm = {"blk.%u.ffn_norm", "dec.blk.%u.ffn_norm", "decoder.blocks.%u.mlp_ln"},
-                          query_norm = {"blk.%u.attn_q_norm", NULL, NULL}, key_norm = {"blk.%u.attn_k_norm", NULL, NULL},
+                          post_attention_norm = {"blk.%u.post_attention_norm", NULL, NULL},
+                          sinks = {"blk.%u.attn_sinks", NULL, NULL}, query_norm = {"blk.%u.attn_q_norm", NULL, NULL},
+                          key_norm = {"blk.%u.attn_k_norm", NULL, NULL},
                           query = {"blk.%u.attn_q", "dec.blk.%u.attn_q", "decoder.blocks.%u.attn.query"},
                           key = {"blk.%u.attn_k", "dec.blk.%u.attn_k", "decoder.blocks.%u.attn.key"},
                           value = {"blk.%u.attn_v", "dec.blk.%u.attn_v", "decoder.blocks.%u.attn.value"},
@@ -95,11 +97,12 @@ static const struct weight_tensor *find(struct search *s, const struct names *na
     return s->ok ? t : NULL;
 }
 
-/* The values of a vector, which the decoder keeps. */
-static const float *read_vector(struct search *s, const struct names *names, const char *end, uint64_t values)
+/* The values of a tensor, which the decoder keeps; `rows` 0 = it is a vector. */
+static const float *read_values(struct search *s, const struct names *names, const char *end, uint64_t rows, uint64_t columns)
 {
     struct decoder *const d = s->d;
-    const struct weight_tensor *const t = find(s, names, end, 0, values);
+    const struct weight_tensor *const t = find(s, names, end, rows, columns);
+    const uint64_t values = (rows ? rows : 1) * columns;
     if (!t)
         return NULL;
     float **const grown = list_grow(d->vector, d->vectors, &d->vector_room, sizeof *grown);
@@ -112,8 +115,14 @@ static const float *read_vector(struct search *s, const struct names *names, con
         return NULL;
     }
     d->vector[d->vectors++] = vector;
-    weight_row(t, 0, vector);
+    for (uint64_t row = 0; row < values / columns; row++)
+        weight_row(t, row, vector + row * columns);
     return vector;
+}
+
+static const float *read_vector(struct search *s, const struct names *names, const char *end, uint64_t values)
+{
+    return read_values(s, names, end, 0, values);
 }
 
 static struct decoder_norm read_norm(struct search *s, const struct names *names, uint64_t values)
@@ -129,6 +138,16 @@ static struct decoder_matrix read_matrix(struct search *s, const struct names *n
 {
     const struct weight_tensor *const t = find(s, names, "weight", rows, columns);
     return (struct decoder_matrix){t, 0, rows, columns, bias ? read_vector(s, names, "bias", rows) : NULL};
+}
+
+/* Matrices of experts one behind another, whose biases are a row of each. */
+static struct decoder_matrix read_matrices(struct search *s, const struct names *names, uint64_t rows, unsigned columns)
+{
+    const struct language_shape *const shape = &s->d->shape;
+    struct decoder_matrix all = read_matrix(s, names, shape->experts * rows, columns, false);
+    if (shape->family->feed_forward_bias)
+        all.bias = read_values(s, names, "bias", shape->experts, rows);
+    return all;
 }
 
 /* Cuts `rows` rows off the beginning of what is left of a matrix. */
@@ -162,6 +181,8 @@ static void find_attention(struct search *s, struct decoder_layer *l)
         l->key_norm = read_norm(s, &key_norm, shape->head_size);
     }
     l->output = read_matrix(s, &output, shape->width, queries, f->output_bias);
+    if (f->sinks)
+        l->sinks = read_vector(s, &sinks, "weight", shape->heads);
 }
 
 /* A layer of the decoder looks at what the encoder made. */
@@ -181,28 +202,33 @@ static void find_feed_forward(struct search *s, struct decoder_layer *l)
 {
     const struct language_shape *const shape = &s->d->shape;
     const struct shape_family *const f = shape->family;
-    const uint64_t copies = shape->experts ? shape->experts : 1;
-    if (shape->experts)
-        l->router = read_matrix(s, &router, shape->experts, shape->width, false);
+    const bool bias = f->feed_forward_bias;
+    if (shape->experts) {
+        l->router = read_matrix(s, &router, shape->experts, shape->width, bias);
+        if (f->gated)
+            l->gate = read_matrices(s, &gates, shape->feed_forward, shape->width);
+        l->up = read_matrices(s, &ups, shape->feed_forward, shape->width);
+        l->down = read_matrices(s, &downs, shape->width, shape->feed_forward);
+        return;
+    }
     if (f->one_gate) {
         struct decoder_matrix both = read_matrix(s, &up, 2ull * shape->feed_forward, shape->width, false);
         l->gate = cut(&both, shape->feed_forward);
         l->up = both;
     } else {
         if (f->gated)
-            l->gate =
-                read_matrix(s, shape->experts ? &gates : &gate, copies * shape->feed_forward, shape->width, f->feed_forward_bias);
-        l->up = read_matrix(s, shape->experts ? &ups : &up, copies * shape->feed_forward, shape->width, f->feed_forward_bias);
+            l->gate = read_matrix(s, &gate, shape->feed_forward, shape->width, bias);
+        l->up = read_matrix(s, &up, shape->feed_forward, shape->width, bias);
     }
-    l->down = read_matrix(s, shape->experts ? &downs : &down, copies * shape->width, shape->feed_forward, f->feed_forward_bias);
+    l->down = read_matrix(s, &down, shape->width, shape->feed_forward, bias);
 }
 
 static void find_layer(struct search *s, struct decoder_layer *l)
 {
     const struct language_shape *const shape = &s->d->shape;
     l->attention_norm = read_norm(s, &attention_norm, shape->width);
-    if (!shape->family->parallel)
-        l->feed_forward_norm = read_norm(s, &feed_forward_norm, shape->width);
+    if (!shape->family->parallel) /* files of gpt-oss name it after what stands before it */
+        l->feed_forward_norm = read_norm(s, shape->family->sinks ? &post_attention_norm : &feed_forward_norm, shape->width);
     find_attention(s, l);
     if (shape->family->encoder && !s->encodes)
         find_cross(s, l);

@@ -131,35 +131,49 @@ static void keep(struct pass *p, const char *what)
         call(p, what, p->cached, NULL, 0, "copy:%llu", values * (strcmp(p->cached, "f32") == 0 ? 4 : 2));
 }
 
-/* A cache of a type of its own is met by queries in f32. */
-static void attend(struct pass *p)
+/* What a layer's queries look at: as many tokens, and a key of zeros where heads may look at nothing. */
+static void look_back(struct pass *p, unsigned window)
 {
     const struct language_shape *const s = p->s;
+    const struct shape_family *const f = s->family;
     const struct block_format *const own = p->calls->cached;
     const unsigned all = p->past + p->each; /* one token finds the last ones of the window side by side in the cache */
-    const unsigned reached = p->each == 1 && s->window && all > s->window ? s->window : all;
-    const unsigned keys = reached < p->least_keys ? p->least_keys : reached;
-    const char *const missing = s->window && keys > s->window ? window_reach
-                                : s->family->sinks            ? logit_sinks
-                                : !p->past && p->each > 1     ? head_strides
-                                                              : NULL;
+    const unsigned reached = p->each == 1 && window && all > window ? window : all;
+    const unsigned keys = (reached < p->least_keys ? p->least_keys : reached) + f->sinks;
+    const char *const missing = window && !f->sinks && keys > window   ? window_reach
+                                : f->sinks && p->calls->as_ggml        ? logit_sinks
+                                : !p->past && p->each > 1 && !f->sinks ? head_strides
+                                                                       : NULL;
     const double macs = 2.0 * s->heads * p->each * (keys - (p->each - 1) / 2.0) * s->head_size;
-    keep(p, "cache_k");
-    keep(p, "cache_v");
-    p->times *= p->sequences; /* over caches of their own */
     char pages[64] = "";
     if (p->calls->page)
         snprintf(pages, sizeof pages, ",page=%u,pages=%u%s", p->calls->page, p->calls->pages,
-                 s->family->distance_bias ? ",bias=1,scale=one" : "");
-    else if (s->family->distance_bias)
+                 f->distance_bias ? ",bias=1,scale=one" : "");
+    else if (f->distance_bias)
         snprintf(pages, sizeof pages, ",bias=1,scale=one");
-    if (p->past || p->each == 1 || s->family->encoder) /* scores with biases are those of a cache */
+    else if (f->sinks && !p->calls->as_ggml)
+        snprintf(pages, sizeof pages, ",bias=1");
+    if (p->past || p->each == 1 || f->encoder || f->sinks) /* scores with biases are those of a cache */
         call(p, "attention", own ? "f32" : p->cached, missing, macs, "cache-attention:h=%u,s=%u,d=%u,kvh=%u,q=%u%s%s%s", s->heads,
              keys, s->head_size, s->kv_heads, p->each, own ? ",cached=" : "", own ? own->name : "", pages);
     else
         call(p, "attention", p->values, missing, macs, "attention:h=%u,s=%u,d=%u,causal=1,kvh=%u", s->heads, keys, s->head_size,
              s->kv_heads);
-    p->times /= p->sequences;
+}
+
+/* A cache of a type of its own is met by queries in f32. Layers with a window and without may take turns. */
+static void attend(struct pass *p)
+{
+    const struct language_shape *const s = p->s;
+    const unsigned times = p->times, every = s->window_every, without = every ? times / every : 0;
+    keep(p, "cache_k");
+    keep(p, "cache_v");
+    p->times = (times - without) * p->sequences; /* over caches of their own */
+    look_back(p, s->window);
+    p->times = without * p->sequences;
+    if (without)
+        look_back(p, 0);
+    p->times = times;
 }
 
 /* Tokens of an encoder see all others. */

@@ -27,8 +27,9 @@ static double pair_of(const struct language_shape *s, double turns)
  * ramp. */
 static double ramped(const struct language_shape *s, unsigned pair, double frequency)
 {
-    const double first = fmax(floor(pair_of(s, s->scaling_high)), 0),
-                 last = fmin(ceil(pair_of(s, s->scaling_low)), s->rope_size - 1);
+    const double early = pair_of(s, s->scaling_high), late = pair_of(s, s->scaling_low);
+    const double first = fmax(s->scaling_between ? early : floor(early), 0),
+                 last = fmin(s->scaling_between ? late : ceil(late), s->rope_size - 1);
     const double width = last - first != 0 ? last - first : 0.001;
     const double stretch = fmin(fmax((pair - first) / width, 0), 1);
     return frequency / s->scaling_factor * stretch + frequency * (1 - stretch);

@@ -18,8 +18,9 @@ enum shape_scaling {
     SHAPE_SCALING_DYNAMIC
 };
 
-enum { SHAPE_PAIRS_MAX = 128 }; /* of a head, whose speeds a file lists */
-enum { SHAPE_DISTANCES = 32 };  /* of a bias of scores, of all published models */
+enum { SHAPE_PAIRS_MAX = 128 };  /* of a head, whose speeds a file lists */
+enum { SHAPE_DISTANCES = 32 };   /* of a bias of scores, of all published models */
+enum { SHAPE_WINDOW_EVERY = 2 }; /* gpt-oss: layers with a window and without one take turns (transformers, layer_types) */
 
 /* What all models of one architecture have in common. */
 struct shape_family {
@@ -35,7 +36,7 @@ struct shape_family {
     bool positions;         /* learned positions are added to the embedding */
     bool scaled_embedding;  /* embeddings are multiplied by the square root of the width */
     bool one_qkv, one_gate; /* GGUF files hold queries, keys and values, or gate and up, in one tensor */
-    bool sinks;             /* each head has a logit that takes part in the softmax without a value */
+    bool sinks;             /* each head has a logit that takes part in the softmax without a value; windows alternate */
     bool clamped_gate;      /* the gate is limited and shifted, as in gpt-oss */
     bool encoder;           /* an encoder stands before it, of sound (Whisper) or text (T5) */
     bool encodes_text;      /* it has no convolutions and positions; its length is that of the text */
@@ -58,7 +59,9 @@ struct language_shape {
     double scaling_attention;                         /* cosines and sines are multiplied by it; 0 = 1 */
     float scaling_short[SHAPE_PAIRS_MAX], scaling_long[SHAPE_PAIRS_MAX]; /* of LongRoPE */
     unsigned scaling_context;                                            /* for which the model was trained at first */
+    bool scaling_between;                                                /* YaRN's ramp may begin between pairs */
     unsigned window;                                                     /* attention reaches so many tokens back; 0 = all */
+    unsigned window_every; /* of so many layers the last one has no window; 0 = all have it */
     unsigned encoder_layers, encoder_context, encoder_channels;
     unsigned distances;   /* that a bias of scores tells apart */
     uint32_t first_token; /* of what a decoder of texts says before anything else */
@@ -75,6 +78,9 @@ bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct
 bool shape_of_config(const char *file, const char *text, size_t size, struct language_shape *shape, struct orch_error *error);
 /* Dimensions that contradict one another are refused. */
 bool shape_is_sound(const struct language_shape *shape, struct orch_error *error);
+
+/* How many tokens back attention of a layer reaches; 0 = all. */
+unsigned shape_window_of(const struct language_shape *shape, unsigned layer);
 
 /* ---- the zoo ---- */
 

@@ -93,8 +93,7 @@ static void read_yarn(const struct json_node *scaling, struct language_shape *s)
     s->scaling_low = json_find_number(scaling, "beta_slow", 1e-3, 1e6, 1);
     s->scaling_high = json_find_number(scaling, "beta_fast", 1e-3, 1e6, 32);
     s->scaling_attention = json_find_number(scaling, "attention_factor", 1e-3, 1e3, weighed);
-    if (!json_find_boolean(scaling, "truncate", true))
-        refuse(scaling, "truncate", "false: ramps that begin between pairs are not modelled");
+    s->scaling_between = !json_find_boolean(scaling, "truncate", true);
 }
 
 static void read_long(const struct json_node *scaling, struct language_shape *s)
@@ -251,6 +250,11 @@ bool shape_of_config(const char *file, const char *text, size_t size, struct lan
     if (!json_reader_close(&reader))
         return false;
     return shape_is_sound(shape, error) || orch_fail_in(error, "%.300s", file);
+}
+
+unsigned shape_window_of(const struct language_shape *s, unsigned layer)
+{
+    return s->window_every && layer % s->window_every + 1 == s->window_every ? 0 : s->window;
 }
 
 bool shape_is_sound(const struct language_shape *s, struct orch_error *error)

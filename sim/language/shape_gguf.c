@@ -172,6 +172,7 @@ static void read_dimensions(struct keys *k, struct language_shape *s)
     if (s->experts)
         s->feed_forward = whole(k, "expert_feed_forward_length", 1 << 24, s->feed_forward ? s->feed_forward : 1);
     s->window = (unsigned)number(k, "attention.sliding_window", 0, INT32_MAX, 0);
+    s->window_every = s->family->sinks ? SHAPE_WINDOW_EVERY : 0; /* llama.cpp, src/llama-hparams.cpp: its files do not say */
 }
 
 bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct orch_error *error)

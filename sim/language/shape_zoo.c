@@ -7,8 +7,7 @@
 #include <string.h>
 
 /* Sources: config.json and code of the models (transformers, modeling_NAME.py); layouts in GGUF files: llama.cpp,
- * src/llama-model.cpp. Sinks, the clamped gate and windows in every other layer of gpt-oss, and Whisper's encoder, are beyond the
- * decoder. */
+ * src/llama-model.cpp. Whisper's and T5's encoders are beyond the reference decoder. */
 static const struct shape_family families[] = {
     {.name = "llama", .config = "llama mistral mixtral", .rope = SHAPE_ROPE_INTERLEAVED, .gated = true, .decodes = true},
     {.name = "qwen2", .config = "qwen2", .rope = SHAPE_ROPE_HALVES, .gated = true, .qkv_bias = true, .decodes = true},
@@ -58,7 +57,8 @@ static const struct shape_family families[] = {
      .output_bias = true,
      .feed_forward_bias = true,
      .sinks = true,
-     .clamped_gate = true},
+     .clamped_gate = true,
+     .decodes = true},
     {.name = "whisper",
      .config = "whisper",
      .norm = SHAPE_LAYER_NORM,
@@ -140,5 +140,6 @@ void shape_of_published(const struct shape_published *published, struct language
         .window = p->window,
     };
     shape->rope = shape->family->rope;
+    shape->window_every = shape->family->sinks ? SHAPE_WINDOW_EVERY : 0;
     snprintf(shape->name, sizeof shape->name, "%s", p->name);
 }

@@ -40,7 +40,8 @@ static bool ends(const char *path, const char *end)
 
 static bool is_completion(const char *path)
 {
-    return strcmp(path, "/v1/completions") == 0 || strcmp(path, "/completion") == 0 || strcmp(path, "/completions") == 0;
+    return strcmp(path, "/v1/completions") == 0 || strcmp(path, "/completion") == 0 || strcmp(path, "/completions") == 0 ||
+           strcmp(path, "/v1/chat/completions") == 0 || strcmp(path, "/chat/completions") == 0;
 }
 
 static bool is_get(const struct http_request *r)
@@ -61,8 +62,8 @@ enum protocol_lane protocol_lane_of(const struct http_request *r)
 
 void protocol_answer(const struct protocol_context *c, const struct http_request *r, struct http_reply *reply)
 {
-    static const char *const of_completions[] = {"/health", "/v1/health", "/v1/models", "/models", "/props", "/tokenize"};
-    bool completions = is_completion(r->path);
+    static const char *const of_completions[] = {"/health", "/v1/health", "/models", "/props", "/tokenize", "/detokenize"};
+    bool completions = is_completion(r->path) || strncmp(r->path, "/v1/", 4) == 0;
     for (size_t i = 0; i < sizeof of_completions / sizeof *of_completions; i++)
         completions |= strcmp(r->path, of_completions[i]) == 0;
     if (strcmp(r->path, "/v2") == 0 || strncmp(r->path, "/v2/", 4) == 0)

@@ -26,7 +26,7 @@ static bool open_language(struct served_model *m, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE,
                          "%s has no weights: a server needs a file (.gguf); orchard loadtest times models of the zoo",
                          m->entry.workload);
-    return language_model_open(m->entry.workload, &m->tokens, error) && language_model_runs(&m->tokens, error);
+    return language_model_open(m->entry.workload, &m->tokens, error);
 }
 
 /* The unit of a configuration goes before the one that was asked for; auto is the GPU, where most servers of networks run, and

@@ -77,6 +77,7 @@ bool served_infer(struct served *served, struct served_model *model, struct net_
 /* Goes on with a text. Pieces of what is generated go to `piece` as they come; *text (malloc) is the whole. */
 struct served_generation {
     const char *prompt;
+    bool special; /* what is written like a control token counts as that token */
     unsigned generate;
     struct sampler_params sampling;
     uint64_t seed;

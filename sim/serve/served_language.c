@@ -47,7 +47,8 @@ static bool prompt_length(const struct served_model *m, struct served_generation
     struct token_list tokens = {.count = 0};
     struct token_stream stream;
     struct token_text text = {.length = 0};
-    bool ok = tokenizer_encode(m->tokens.tokenizer, g->prompt, strlen(g->prompt), TOKENIZE_FRAME, &tokens, error);
+    bool ok = tokenizer_encode(m->tokens.tokenizer, g->prompt, strlen(g->prompt),
+                               TOKENIZE_FRAME | (g->special ? TOKENIZE_SPECIAL : 0), &tokens, error);
     token_stream_start(&stream, m->tokens.tokenizer, true);
     for (size_t i = 0; ok && i < tokens.count; i++)
         ok = token_stream_add(&stream, tokens.token[i], &text, error);
@@ -92,8 +93,11 @@ static bool run(const struct run_request *q, struct run_result *r, struct orch_e
 static bool values(const struct served *s, const struct served_model *m, struct served_generation *g, size_t prompt_bytes,
                    struct orch_error *error)
 {
-    struct language_options options = {
-        .prompt_text = g->prompt, .generate = g->generate, .sampling = g->sampling, .stops = g->stops};
+    struct language_options options = {.prompt_text = g->prompt,
+                                       .prompt_special = g->special,
+                                       .generate = g->generate,
+                                       .sampling = g->sampling,
+                                       .stops = g->stops};
     struct writing w = {.g = g, .skip = prompt_bytes};
     struct run_request q = s->setup.run;
     struct run_result r;

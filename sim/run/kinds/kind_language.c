@@ -74,10 +74,11 @@ bool language_read_prompt(const struct language_work *w, struct token_list *prom
     static const char transcript[] = "<|startoftranscript|><|en|><|transcribe|><|notimestamps|>";
     const bool hears = language_hears(w);
     const char *const text = w->options.prompt_text ? w->options.prompt_text : hears ? transcript : "";
+    const unsigned flags = hears ? TOKENIZE_SPECIAL : TOKENIZE_FRAME | (w->options.prompt_special ? TOKENIZE_SPECIAL : 0);
     size_t wrong;
     if (!utf8_is_valid(text, strlen(text), &wrong))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": no UTF-8 at byte %zu", wrong);
-    if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), hears ? TOKENIZE_SPECIAL : TOKENIZE_FRAME, prompt, error))
+    if (!tokenizer_encode(w->model.tokenizer, text, strlen(text), flags, prompt, error))
         return false;
     return prompt->count ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": it has no tokens, and %s begins with none", w->model.name);
@@ -96,7 +97,7 @@ static bool check_context(struct language_work *w, uint64_t prompt, bool timing,
         return orch_fail(error, ORCH_USAGE, "%llu tokens of the prompt and %u to generate do not fit the context of %u tokens",
                          (unsigned long long)prompt, w->options.generate, most);
     w->context = w->options.context ? w->options.context : apart ? w->options.generate : (unsigned)tokens;
-    if (s->window && prompt > s->window && timing)
+    if (s->window && !s->family->sinks && prompt > s->window && timing)
         return orch_fail(error, ORCH_UNMODELLED,
                          "%s attends to %u tokens at most; the prompt has %llu, and kernels of prompts have no window",
                          w->model.name, s->window, (unsigned long long)prompt);

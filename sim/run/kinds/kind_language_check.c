@@ -59,6 +59,15 @@ static bool check_parts(const struct run *run, struct orch_error *error)
     const struct language_parts parts = language_parts(run);
     const char *const cached = w->options.kv_cache;
     const unsigned window = w->model.shape.window;
+    const bool sinks = w->model.shape.family->sinks;
+    if (sinks && (w->cache.page || w->options.prompt_cache || language_is_combined(run)))
+        return orch_fail(
+            error, ORCH_UNMODELLED,
+            ORCH_OPTION("%s") ": %s has heads that may look at nothing; its cache is whole, of one unit, and in no file",
+            w->cache.page             ? "kv-cache"
+            : w->options.prompt_cache ? "prompt-cache"
+                                      : "unit",
+            w->model.name);
     if (w->cache.page && window && w->context > window)
         return orch_fail(
             error, ORCH_UNMODELLED,

@@ -258,7 +258,7 @@ bool language_batch_generate(struct run *run, struct run_measure *m, struct run_
     b.active = calloc(b.lanes, sizeof(*b.active));
     b.taken = calloc(b.lanes, sizeof *b.taken);
     bool ok = unit && ((b.active && b.taken) || orch_no_memory(error)) && language_choose_layers(run, error) &&
-              language_room_of(run, b.lanes, &room, error) && language_model_runs(&w->model, error);
+              language_room_of(run, b.lanes, &room, error);
     if (ok)
         b.stepper = language_stepper_create(&w->model, unit, run->kind->part, &room, error);
     ok = b.stepper && language_stepper_answer(b.stepper, b.lanes, error) && generate_all(&b, error);

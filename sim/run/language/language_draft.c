@@ -78,8 +78,7 @@ struct language_draft *language_draft_create(const struct language_model *model,
         orch_no_memory(error);
         return NULL;
     }
-    if (language_model_runs(model, error))
-        d->stepper = language_stepper_create(model, unit, part, room, error);
+    d->stepper = language_stepper_create(model, unit, part, room, error);
     if (d->stepper)
         d->sampler = sampler_create(&greedy, model->shape.vocabulary, 0, error);
     if (d->sampler)

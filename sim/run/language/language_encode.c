@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a table by number, zeros for numbers beyond it. */
-static bool gather(struct language_stepper *s, const char *title, const struct language_buffer *table, unsigned rows,
-                   unsigned columns, uint64_t count, const struct language_buffer *to)
+bool language_gather(struct language_stepper *s, const char *title, const struct language_buffer *table, unsigned rows,
+                     unsigned columns, uint64_t count, const struct language_buffer *to)
 {
     const struct language_buffer from = language_values(s, table, (uint64_t)rows * columns),
                                  index = language_part(&s->numbers, 0, sizeof(uint32_t) * count),
@@ -36,8 +35,8 @@ bool language_find_biases(struct language_stepper *s, unsigned first, unsigned q
     for (unsigned q = 0; q < queries; q++)
         for (unsigned k = 0; k < keys; k++)
             number[(uint64_t)q * keys + k] = (uint32_t)distance_bucket((int64_t)k - first - q, p->distances, encodes);
-    return gather(s, "position_bias", encodes ? &s->encoder_distances : &s->distances, p->distances, p->heads,
-                  (uint64_t)queries * keys, &to);
+    return language_gather(s, "position_bias", encodes ? &s->encoder_distances : &s->distances, p->distances, p->heads,
+                           (uint64_t)queries * keys, &to);
 }
 
 /* Sequences that are in the encoder. */
@@ -59,7 +58,7 @@ static bool convolve(struct language_stepper *s, const char *title, const struct
             const unsigned at = f % each * stride + tap - 1; /* before the first: a number beyond all */
             number[TAPS * f + tap] = at < given ? f / each * given + at : UINT32_MAX;
         }
-    return gather(s, "conv_columns", from, given * sounds, channels, (uint64_t)TAPS * frames, &s->columns) &&
+    return language_gather(s, "conv_columns", from, given * sounds, channels, (uint64_t)TAPS * frames, &s->columns) &&
            language_multiply(s, title, filters, 0, frames, &s->columns, to) &&
            language_combine(s, "conv_act", "gelu", values, 0, to, NULL, to);
 }

@@ -5,6 +5,31 @@
 #include <math.h>
 #include <stdio.h>
 
+/* gate = limited, by its own sigmoid (slope x), times the other half, limited and one more. */
+static bool pass_gate(struct language_stepper *s, uint64_t count)
+{
+    const uint64_t each = s->value_bytes;
+    const struct language_buffer up = language_values(s, &s->up, count), gate = language_values(s, &s->gate, count),
+                                 swish = language_values(s, &s->swish, count);
+    const struct language_buffer limit = language_part(&s->gate_numbers, 0, each),
+                                 least = language_part(&s->gate_numbers, each, each),
+                                 one = language_part(&s->gate_numbers, 2 * each, each),
+                                 slope = language_part(&s->gate_numbers, 3 * each, each);
+    const enum orch_part part = language_rest_part(s);
+    const struct language_call calls[] = {
+        {"ffn_act", s->values, part, {&up, &limit, &least, &one}, 4, &up, false, 4, 0},
+        {"ffn_act", s->values, part, {&gate, &limit}, 2, &gate, false, 2, 0},
+        {"ffn_act", s->values, part, {&gate, &slope}, 2, &swish, false, 2, 0},
+        {"ffn_act", s->values, part, {&swish, &gate, &up}, 3, &gate, false, 3, 0},
+    };
+    static const char *const ops[] = {"min+max+add,period=1", "min,period=1", "mul+sigmoid,period=1", "mul+mul"};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof calls / sizeof *calls; i++)
+        ok =
+            language_unit_call(s->unit, &calls[i], s->sum, s->error, "elementwise:%llu,op=%s", (unsigned long long)count, ops[i]);
+    return ok;
+}
+
 /* to = one network, or an expert, of from. */
 static bool feed(struct language_stepper *s, const struct placed_layer *l, unsigned expert, unsigned tokens,
                  const struct language_buffer *from, const struct language_buffer *to)
@@ -19,7 +44,8 @@ static bool feed(struct language_stepper *s, const struct placed_layer *l, unsig
     if (f->gated)
         return language_multiply(s, "ffn_gate", &l->gate, expert, tokens, from, &s->gate) &&
                language_multiply(s, "ffn_up", &l->up, expert, tokens, from, &s->up) &&
-               language_combine(s, "ffn_act", op, values, 0, &s->gate, &s->up, &s->gate) &&
+               (f->clamped_gate ? pass_gate(s, values)
+                                : language_combine(s, "ffn_act", op, values, 0, &s->gate, &s->up, &s->gate)) &&
                language_multiply(s, "ffn_down", &l->down, expert, tokens, &s->gate, to);
     return language_multiply(s, "ffn_up", &l->up, expert, tokens, from, &s->up) &&
            language_combine(s, "ffn_act", op, values, 0, &s->up, NULL, &s->up) &&

@@ -12,8 +12,39 @@
 struct foreseen_shape {
     char key[160], workload[160];
     const char *title;
-    struct run_request request; /* its workload is set when the list is whole */
+    struct run_request request;
+    struct run *run; /* prepared for the request; NULL = somebody took it */
 };
+
+static void drop(struct foreseen_shape *f)
+{
+    run_free(f->run);
+    f->run = NULL;
+}
+
+static void forget(struct foreseen_shape *f)
+{
+    drop(f);
+    free(f);
+}
+
+void language_foresee_end(struct language_unit *u)
+{
+    for (size_t i = 0; i < u->foreseen_count; i++)
+        forget(u->foreseen[i]);
+    free(u->foreseen);
+}
+
+struct run *language_foreseen(struct language_unit *u, const char *key)
+{
+    struct run *run = NULL;
+    for (size_t i = 0; key && !run && i < u->foreseen_count; i++)
+        if (strcmp(u->foreseen[i]->key, key) == 0) {
+            run = u->foreseen[i]->run;
+            u->foreseen[i]->run = NULL;
+        }
+    return run;
+}
 
 bool language_unit_foresee(struct language_unit *u)
 {
@@ -26,21 +57,24 @@ bool language_foresee(struct language_unit *u, const struct language_call *call,
                       const char *key, struct orch_error *error)
 {
     for (size_t i = 0; i < u->foreseen_count; i++)
-        if (strcmp(u->foreseen[i].key, key) == 0)
+        if (strcmp(u->foreseen[i]->key, key) == 0)
             return true;
-    struct run_request q = *request;
-    struct run *const run = language_prepare(&q, error);
-    if (!run)
-        return orch_fail_in(error, "%s", call->title);
-    run_free(run);
-    struct foreseen_shape *const grown = list_grow(u->foreseen, u->foreseen_count, &u->foreseen_room, sizeof *grown);
-    if (!grown)
+    struct foreseen_shape **const grown = list_grow(u->foreseen, u->foreseen_count, &u->foreseen_room, sizeof *grown);
+    struct foreseen_shape *const f = grown ? calloc(1, sizeof *f) : NULL;
+    if (grown)
+        u->foreseen = grown;
+    if (!f)
         return orch_no_memory(error);
-    u->foreseen = grown;
-    struct foreseen_shape *const f = &grown[u->foreseen_count++];
-    *f = (struct foreseen_shape){.title = call->title, .request = q};
+    *f = (struct foreseen_shape){.title = call->title, .request = *request};
     snprintf(f->key, sizeof f->key, "%s", key);
     snprintf(f->workload, sizeof f->workload, "%s", request->workload);
+    f->request.workload = f->workload;
+    f->run = language_prepare(&f->request, error);
+    if (!f->run) {
+        forget(f);
+        return orch_fail_in(error, "%s", call->title);
+    }
+    u->foreseen[u->foreseen_count++] = f;
     return true;
 }
 
@@ -50,9 +84,8 @@ static bool find_unknown(struct language_unit *u, struct run_request *request, s
 {
     const struct run_known *const known = u->request->known;
     for (size_t i = 0; i < u->foreseen_count; i++) {
-        struct foreseen_shape *const f = &u->foreseen[i];
+        const struct foreseen_shape *const f = u->foreseen[i];
         const struct run_timing *timing = NULL;
-        f->request.workload = f->workload;
         if (!known->find(known->context, &f->request, &timing, error))
             return false;
         if (timing)
@@ -74,8 +107,10 @@ bool language_unit_learn(struct language_unit *u, struct orch_error *error)
     bool ok = (request && which) || orch_no_memory(error);
     ok = ok && find_unknown(u, request, which, &count, error);
     failed = count;
+    for (size_t i = 0; count && i < u->foreseen_count; i++) /* simulating needs the memory more */
+        drop(u->foreseen[i]);
     if (ok && count && !known->learn(known->context, request, count, u->request->threads, &failed, error))
-        ok = failed < count ? orch_fail_in(error, "%s", u->foreseen[which[failed]].title) : false;
+        ok = failed < count ? orch_fail_in(error, "%s", u->foreseen[which[failed]]->title) : false;
     free(request);
     free(which);
     return ok;

@@ -218,8 +218,7 @@ bool language_generate(struct run *run, struct run_measure *m, struct run_result
     w->cached = 0;
     w->stop_word = NULL;
     w->tokens.count = w->text.length = w->decoded = w->proposed = w->accepted = w->passes = 0;
-    if (unit && language_choose_layers(run, error) && language_room_of(run, 1, &room, error) &&
-        language_model_runs(&w->model, error))
+    if (unit && language_choose_layers(run, error) && language_room_of(run, 1, &room, error))
         g.stepper = language_stepper_create(&w->model, unit, run->kind->part, &room, error);
     if (g.stepper)
         g.sampler = sampler_create(&w->options.sampling, w->model.shape.vocabulary, run->request->seed, error);

@@ -9,16 +9,23 @@ uint64_t language_cached_row(const struct language_stepper *s)
     return s->cached ? values / s->cached->values * s->cached->bytes : values * s->value_bytes;
 }
 
+/* Of a sequence; beside its tokens there may be keys of zeros. */
+static uint64_t rows_of_lane(const struct language_stepper *s)
+{
+    return (uint64_t)s->context + (s->shape->family->sinks ? LANGUAGE_SINK_ROWS : 0);
+}
+
 uint64_t language_cached_rows(const struct language_stepper *s)
 {
-    return s->cache.page ? (uint64_t)s->cache.page * s->cache.pages : (uint64_t)s->context * s->lanes;
+    return s->cache.page ? (uint64_t)s->cache.page * s->cache.pages : rows_of_lane(s) * s->lanes;
 }
 
 /* Row of a token, and how many follow one another from it on. */
 static uint64_t row_of(const struct language_stepper *s, unsigned first, unsigned count, unsigned *together)
 {
     *together = count;
-    return s->pages ? language_pages_row(s->pages, s->kept, first, count, together) : (uint64_t)s->kept * s->context + first;
+    return s->pages ? language_pages_row(s->pages, s->kept, first, count, together)
+                    : s->kept * rows_of_lane(s) + first + s->shape->family->sinks;
 }
 
 unsigned language_cached_together(const struct language_stepper *s, unsigned first, unsigned count)
@@ -91,7 +98,8 @@ bool language_keep_across(struct language_stepper *s, const char *title, unsigne
 /* Of the sequence in work. */
 static struct language_buffer biases_of(const struct language_stepper *s, unsigned queries, unsigned keys)
 {
-    const uint64_t biases = s->shape->family->distance_bias ? (uint64_t)queries * keys * s->shape->heads : 0;
+    const struct shape_family *const f = s->shape->family;
+    const uint64_t biases = f->distance_bias || f->sinks ? (uint64_t)queries * keys * s->shape->heads : 0;
     return language_part(&s->bias, s->value_bytes * s->bias_first, s->value_bytes * biases);
 }
 
@@ -146,11 +154,14 @@ bool language_look_back(struct language_stepper *s, const struct placed_layer *l
                         const struct language_buffer *attended)
 {
     const struct language_shape *const p = s->shape;
-    const unsigned end = s->position + s->count, seen = p->window && end > p->window ? p->window : end;
+    const unsigned window = shape_window_of(p, (unsigned)(l - s->layer));
+    const unsigned end = s->position + s->count, seen = window && end > window ? window : end;
     const uint64_t queries = (uint64_t)s->count * p->heads * p->head_size;
     const struct language_buffer from = language_values(s, query, queries), to = language_values(s, attended, queries);
     if (s->pages)
         return look_back_in_pages(s, l, &from, &to);
+    if (p->family->sinks)
+        return language_look_back_at_sinks(s, l, &from, &to);
     const struct language_buffer keys = language_cached(s, &l->keys, end - seen, seen),
                                  values = language_cached(s, &l->values, end - seen, seen);
     const struct language_attention a = {.title = "attention",

@@ -234,24 +234,35 @@ bool language_hand_over(struct language_stepper *s, enum orch_part to)
                        : language_unit_call(s->unit, &call, s->sum, s->error, "quantise:%llu", (unsigned long long)count);
 }
 
-/* The rows that are asked for are the table of the kernel. */
+/* Writes a row of a table as the kernel takes it. */
+static bool put_row(struct language_stepper *s, const struct decoder_matrix *table, uint32_t row, const char *format, void *to)
+{
+    const uint64_t bytes = decoder_matrix_row_bytes(table);
+    if (language_is_halved(s, table))
+        return language_halve_row(s, table, row, to);
+    if (strcmp(format, table->tensor->format->name) == 0)
+        memcpy(to, decoder_matrix_data(table) + row * bytes, bytes);
+    else
+        weight_row(table->tensor, table->first_row + row, to);
+    return true;
+}
+
+/* The rows that are asked for are the table of the kernel, in f32 where it does not know their type. */
 bool language_look_up(struct language_stepper *s, const char *title, const struct decoder_matrix *table, const uint32_t *row,
                       unsigned rows, const struct language_buffer *to)
 {
-    const bool halved = language_is_halved(s, table);
-    const uint64_t bytes = halved ? sizeof(uint16_t) * table->columns : decoder_matrix_row_bytes(table);
+    const char *const own = table->tensor->format->name;
+    const bool known = strcmp(own, "f32") == 0 || language_format_widens(own);
+    const char *const format = language_is_halved(s, table) ? "f16" : known ? own : "f32";
+    const uint64_t bytes = table->columns / block_format_named(format)->values * block_format_named(format)->bytes;
     const struct language_buffer data = language_part(&s->table, 0, rows * bytes),
                                  index = language_part(&s->index, 0, sizeof(uint32_t) * rows),
                                  out = language_values(s, to, (uint64_t)rows * table->columns);
-    for (unsigned i = 0; i < rows; i++) {
-        uint8_t *const at = (uint8_t *)data.host + i * bytes;
-        if (!halved)
-            memcpy(at, decoder_matrix_data(table) + row[i] * bytes, bytes);
-        else if (!language_halve_row(s, table, row[i], (void *)at))
+    for (unsigned i = 0; i < rows; i++)
+        if (!put_row(s, table, row[i], format, (uint8_t *)data.host + i * bytes))
             return false;
-    }
     const struct language_call call = {.title = title,
-                                       .precision = halved ? "f16" : table->tensor->format->name,
+                                       .precision = format,
                                        .part = PART_CPU,
                                        .input = {&data, &index},
                                        .inputs = 2,

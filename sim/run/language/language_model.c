@@ -84,16 +84,6 @@ void language_model_close(struct language_model *model)
     *model = (struct language_model){.name = NULL};
 }
 
-bool language_model_runs(const struct language_model *m, struct orch_error *error)
-{
-    const struct language_shape *const s = &m->shape;
-    const char *const missing = s->family->sinks || s->family->clamped_gate ? "sinks and clamped gates" : NULL;
-    return !missing || orch_fail(error, ORCH_UNMODELLED,
-                                 "%s: no unit has kernels for %s; " ORCH_OPTION("mode") " timing has times of "
-                                                                                        "models without values",
-                                 m->name, missing);
-}
-
 bool language_model_has_weights(const struct language_model *model)
 {
     return model->gguf || model->folder;

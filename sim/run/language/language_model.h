@@ -32,7 +32,5 @@ bool language_model_has_weights(const struct language_model *model);
 uint64_t language_model_file_bytes(const struct language_model *model);
 /* Adds all weights of the file to a checksum (base/checksum.h). */
 uint64_t language_model_checksum(uint64_t checksum, const struct language_model *model);
-/* Whether units have the kernels that the model's values need; else what is missing. */
-bool language_model_runs(const struct language_model *model, struct orch_error *error);
 
 #endif

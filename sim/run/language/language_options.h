@@ -11,6 +11,7 @@ enum { LANGUAGE_STOPS = 8 };
 
 struct language_options {
     const char *prompt_text;  /* NULL = none */
+    bool prompt_special;      /* what is written like a control token in it counts as that token */
     const char *prompt_ids;   /* the same as it was written, for decoders in ONNX: numbers of tokens with commas; NULL = none */
     unsigned prompt;          /* tokens of a prompt without text, for time alone; 0 = not asked for */
     unsigned generate;        /* 0 = not asked for */

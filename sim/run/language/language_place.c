@@ -68,12 +68,6 @@ static bool is_one_of(const char *format, const char *const *names, size_t count
     return false;
 }
 
-static bool has_products(const struct language_stepper *s, const char *format)
-{
-    static const char *const names[] = {"f32", "f16", "bf16", "q4_0", "q8_0", "q4_k", "q6_k"};
-    return s->turned ? strcmp(format, "f16") == 0 : is_one_of(format, names, sizeof names / sizeof *names);
-}
-
 bool language_format_widens(const char *format)
 {
     static const char *const names[] = {"f16", "bf16", "q4_0", "q8_0"};
@@ -102,19 +96,18 @@ static bool place_matrix(struct language_stepper *s, const struct decoder_matrix
 {
     if (!m->tensor)
         return true;
-    const uint64_t bytes =
-        language_is_halved(s, m) ? sizeof(uint16_t) * m->rows * m->columns : m->rows * decoder_matrix_row_bytes(m);
-    *to = (struct placed_matrix){
-        .format = language_is_halved(s, m) ? "f16" : m->tensor->format->name, .rows = m->rows / experts, .columns = m->columns};
-    if (!has_products(s, to->format))
-        return orch_fail(s->error, ORCH_UNMODELLED,
-                         "%s: tensor '%s' is in %s; products of the units have f32, f16, bf16, q4_0, q8_0, q4_k and q6_k",
-                         s->model->name, m->tensor->name, to->format);
+    const char *const restated = language_is_halved(s, m) ? "f16" : language_restated(m);
+    const struct block_format *const format = block_format_named(restated);
+    const bool own = format == m->tensor->format;
+    const uint64_t bytes = m->rows * (m->columns / format->values) * format->bytes;
+    *to = (struct placed_matrix){.format = restated, .rows = m->rows / experts, .columns = m->columns};
     s->weight_bytes += bytes;
     if (language_format_widens(to->format) && to->rows * to->columns > s->widened_values)
         s->widened_values = to->rows * to->columns;
-    if (!place(s, s->turned ? NULL : decoder_matrix_data(m), bytes, &to->data))
+    if (!place(s, s->turned || !own ? NULL : decoder_matrix_data(m), bytes, &to->data))
         return false;
+    if (!s->turned && !own)
+        language_restate(m, restated, to->data.host);
     for (unsigned e = 0; s->turned && e < experts; e++)
         if (!turn(s, m, e * to->rows, to->rows, (uint16_t *)to->data.host + e * to->rows * to->columns))
             return false;
@@ -153,6 +146,7 @@ static bool place_layer(struct language_stepper *s, unsigned number)
     s->cache_bytes += 2 * (cache + across);
     return place_weights(s, decoder_layer_at(s->model->weights, number), to) && place(s, NULL, cache, &to->keys) &&
            place(s, NULL, cache, &to->values) &&
+           language_place_sinks(s, decoder_layer_at(s->model->weights, number), &to->sinks) &&
            (!across || (place(s, NULL, across, &to->cross_keys) && place(s, NULL, across, &to->cross_values)));
 }
 
@@ -239,19 +233,24 @@ static bool place_encoder(struct language_stepper *s)
 
 /* ---- values ---- */
 
-/* Cosines and sines that are multiplied by a number multiply scores by its square, which queries take here. */
+/* Cosines and sines that are multiplied by a number multiply scores by its square, which queries take here; where a part of a
+ * head turns, that part alone. */
 static bool place_attention(struct language_stepper *s)
 {
-    const double attention = rotation_attention(s->shape);
+    const struct language_shape *const p = s->shape;
+    const double attention = rotation_attention(p);
     const float squared = (float)(attention * attention);
+    const unsigned values = p->rope_size == p->head_size ? 1 : p->head_size;
     if (attention == 1)
         return true;
-    if (s->shape->rope_size != s->shape->head_size)
-        return orch_fail(s->error, ORCH_UNMODELLED,
-                         "%s: rotations of %u of %u values of a head that scale these by %g are not computed on units",
-                         s->model->name, s->shape->rope_size, s->shape->head_size, attention);
-    const uint16_t half = ane_float_to_half(squared);
-    return place(s, &squared, sizeof squared, &s->attention[0]) && place(s, &half, sizeof half, &s->attention[1]);
+    if (!place(s, NULL, sizeof(float) * values, &s->attention[0]) || !place(s, NULL, sizeof(uint16_t) * values, &s->attention[1]))
+        return false;
+    for (unsigned i = 0; i < values; i++) {
+        const float by = i < p->rope_size ? squared : 1;
+        ((float *)s->attention[0].host)[i] = by;
+        ((uint16_t *)s->attention[1].host)[i] = ane_float_to_half(by);
+    }
+    return true;
 }
 
 /* Speeds of the pairs of a head, as multiples of what the base alone gives. */
@@ -328,7 +327,7 @@ static bool place_all(struct language_stepper *s)
     language_enter(s, language_layer_part(s, 0));
     ok = ok && place_vector(s, &scale, 1, &s->scale);
     language_enter(s, widest_part(s));
-    ok = ok && place_speeds(s) && place_experts(s);
+    ok = ok && place_speeds(s) && place_experts(s) && language_place_gate(s);
     for (unsigned i = 0; ok && i < p->layers; i++)
         ok = place_layer(s, i);
     language_enter(s, widest_part(s));
@@ -337,11 +336,12 @@ static bool place_all(struct language_stepper *s)
            (!s->widened_values || widest_part(s) == PART_ANE || place(s, NULL, sizeof(float) * s->widened_values, &s->widened));
 }
 
-/* As many tokens as the caches hold. */
-static unsigned most_in_pass(unsigned context, unsigned lanes)
+/* As many tokens as the caches hold; beside sinks there is a bias for each of their keys and heads. */
+static unsigned most_in_pass(const struct shape_family *f, unsigned context, unsigned lanes)
 {
-    const uint64_t most = (uint64_t)context * lanes;
-    return most < LANGUAGE_BATCH ? (unsigned)most : LANGUAGE_BATCH;
+    enum { BESIDE_SINKS = 64 };
+    const uint64_t all = (uint64_t)context * lanes, most = f->sinks ? BESIDE_SINKS : LANGUAGE_BATCH;
+    return (unsigned)(all < most ? all : most);
 }
 
 /* Tables of pages lie where kernels read them. */
@@ -391,7 +391,7 @@ struct language_stepper *language_stepper_create(const struct language_model *mo
                                    .answers = 1,
                                    .encoded = room->encoded,
                                    .sources = room->sources ? room->sources : 1,
-                                   .batch = most_in_pass(room->context, room->lanes),
+                                   .batch = most_in_pass(model->shape.family, room->context, room->lanes),
                                    .ends = decoder_ends(model->weights),
                                    .error = error};
     language_enter(s, s->shards.count ? s->shards.shard[0].part : part);

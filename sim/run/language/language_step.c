@@ -79,9 +79,9 @@ static bool rotate_queries(struct language_stepper *s, const struct language_buf
 {
     const struct language_shape *const p = s->shape;
     const uint64_t values = (uint64_t)s->count * p->heads * p->head_size;
+    const struct language_buffer *const by = &s->attention[s->turned];
     return language_rotate(s, "rope_q", p->heads, query, turned) &&
-           (!s->attention[0].bytes ||
-            language_combine(s, "rope_scale", "mul", values, 1, turned, &s->attention[s->turned], turned));
+           (!by->bytes || language_combine(s, "rope_scale", "mul", values, by->bytes / s->value_bytes, turned, by, turned));
 }
 
 /* `s->count` tokens of one sequence from `t` on: keys and values go where its sequence's are, or (`looks`) queries over them. */
@@ -230,7 +230,7 @@ static bool run_pass(struct language_stepper *s, const uint32_t *token, unsigned
 /* Tokens of a pass that reach beyond a window would each see other keys: from there on they go one by one. */
 static unsigned most_together(const struct language_stepper *s, size_t left)
 {
-    const unsigned window = s->shape->window;
+    const unsigned window = s->shape->family->sinks ? 0 : s->shape->window; /* beside sinks biases hide keys */
     size_t most = left < s->batch ? left : s->batch;
     if (window && s->position + most > window)
         most = s->position < window ? window - s->position : 1;

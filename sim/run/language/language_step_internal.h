@@ -19,6 +19,7 @@ struct placed_layer {
     struct placed_norm attention_norm, feed_forward_norm, query_norm, key_norm;
     struct placed_matrix query, key, value, output, gate, up, down, router;
     struct language_buffer keys, values; /* [token][head][d] */
+    struct language_buffer sinks;        /* rows of biases of all heads: none, of what is hidden, of the sink */
     /* Of a layer that looks at what an encoder made. */
     struct placed_norm cross_norm;
     struct placed_matrix cross_query, cross_key, cross_value, cross_output;
@@ -53,7 +54,9 @@ struct language_stepper {
     /* Of as many tokens as a pass may have. */
     struct language_buffer stream, normed, query, turned_query, key, turned_key, attended, mixed, gate, up, table, row;
     struct language_buffer logits, index, widened, scale, speeds;
-    struct language_buffer attention[2]; /* what scores are multiplied by, in f32 and f16; bytes 0 = nothing */
+    struct language_buffer attention[2]; /* what values of a head are multiplied by, in f32 and f16; bytes 0 = nothing */
+    struct language_buffer gate_numbers; /* of the clamped gate: its limit, the least value, one, the slope */
+    struct language_buffer swish;        /* of it, too */
     struct language_buffer router, chosen, weights, weighed; /* of experts */
     /* Of an encoder. */
     unsigned encoded;             /* tokens that it makes of a text or sound, at most; 0 = there is none */
@@ -91,6 +94,13 @@ bool language_is_halved(const struct language_stepper *s, const struct decoder_m
 bool language_halve(struct language_stepper *s, const struct decoder_matrix *matrix, uint64_t row, float value, uint16_t *to);
 /* A row of it. False = a value is beyond f16, or memory is out. */
 bool language_halve_row(struct language_stepper *s, const struct decoder_matrix *matrix, uint64_t row, uint16_t *to);
+
+/* ---- language_restate.c ---- */
+
+/* The format in which a matrix lies where kernels read it: its own, where there are products with it. */
+const char *language_restated(const struct decoder_matrix *matrix);
+/* Writes the matrix in another format than its own. */
+void language_restate(const struct decoder_matrix *matrix, const char *format, void *to);
 
 /* ---- language_kernel.c: kernels on the values of a pass; titles name them in the placement ---- */
 
@@ -147,7 +157,20 @@ struct language_attention {
 };
 bool language_attend(struct language_stepper *s, const struct language_attention *a);
 
+/* ---- language_sinks.c ---- */
+
+enum { LANGUAGE_SINK_ROWS = 2 }; /* of the cache, beside those of tokens */
+/* Numbers and values of the clamped gate, and of biases that hide keys, where a model has them. */
+bool language_place_gate(struct language_stepper *s);
+bool language_place_sinks(struct language_stepper *s, const struct decoder_layer *from, struct language_buffer *to);
+bool language_look_back_at_sinks(struct language_stepper *s, const struct placed_layer *l, const struct language_buffer *query,
+                                 const struct language_buffer *attended);
+
 /* ---- language_encode.c ---- */
+
+/* Rows of a table by the numbers in `numbers`, zeros for numbers beyond it. */
+bool language_gather(struct language_stepper *s, const char *title, const struct language_buffer *table, unsigned rows,
+                     unsigned columns, uint64_t count, const struct language_buffer *to);
 
 /* The tokens of the same sequence from `t` on, in a pass over several. */
 unsigned language_tokens_of_lane(const struct language_stepper *s, unsigned t, unsigned end);

@@ -73,7 +73,7 @@ void language_unit_free(struct language_unit *u, struct run_measure *m)
     for (size_t i = 0; i < u->count; i++)
         run_result_free(&u->known[i].result);
     free(u->known);
-    free(u->foreseen);
+    language_foresee_end(u);
     for (int i = 0; i < KEPT_RUNS + KEPT_PROGRAMS; i++)
         language_forget(u->kept[i]);
     library_home_free(u->home);
@@ -149,7 +149,9 @@ static bool run_kernel(struct language_unit *u, const struct language_call *call
     struct run_result r;
     struct known_shape *k = NULL;
     run_result_init(&r);
-    struct run *const run = language_prepare(q, error);
+    struct run *const foreseen = call->result ? NULL : language_foreseen(u, key), *const run = foreseen
+                                                                                                   ? foreseen
+                                                                                                   : language_prepare(q, error);
     const double begun_s = host_seconds();
     bool ok = run && (call->result ? language_run_on(u, run, call, &m, &r, error) : run_simulate(run, &m, &r, error));
     u->host_seconds += host_seconds() - begun_s;

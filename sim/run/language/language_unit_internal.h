@@ -38,7 +38,7 @@ struct language_unit {
     bool has_energy;
     double between_s; /* from a launch of the GPU to the next in its command buffer */
     bool foresees;    /* kernels are asked for later: they are only listed */
-    struct foreseen_shape *foreseen;
+    struct foreseen_shape **foreseen;
     size_t foreseen_count, foreseen_room;
     struct known_shape *known;
     size_t count, room;
@@ -72,6 +72,9 @@ void language_forget(struct kept_run *kept);
 
 /* ---- language_foresee.c: kernels that are only listed ---- */
 
+/* The one that was prepared for such a kernel when it was listed; the caller frees it. NULL = there is none. */
+struct run *language_foreseen(struct language_unit *unit, const char *key);
+void language_foresee_end(struct language_unit *unit);
 bool language_foresee(struct language_unit *unit, const struct language_call *call, const struct run_request *request,
                       const char *key, struct orch_error *error);
 

@@ -71,8 +71,8 @@ static void check_family(const char *name)
 
 static void test_families(void)
 {
-    static const char *const names[] = {"gpt2",  "phi2",    "phi3",    "qwen2",  "qwen3",
-                                        "gemma", "mixtral", "mistral", "llama3", "linear"};
+    static const char *const names[] = {"gpt2",    "phi2",    "phi3",   "qwen2",  "qwen3",   "gemma",
+                                        "mixtral", "mistral", "llama3", "linear", "gpt-oss", "phi4-mini"};
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         check_family(names[i]);
 }
