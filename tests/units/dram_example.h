@@ -6,7 +6,7 @@
 
 #define EXAMPLE_DRAM_POLICY                                                                                                      \
     {                                                                                                                            \
-        .refresh = DRAM_REFRESH_NONE, .window = 128, .write_high = 192, .write_low = 96, .row_idle_ns = 200, .bank_lines = 2     \
+        .refresh = DRAM_REFRESH_NONE, .window = 128, .write_high = 192, .write_low = 144, .row_idle_ns = 200, .bank_lines = 2    \
     }
 
 static inline struct dram_timing example_dram(void)

@@ -78,9 +78,11 @@ static void test_turnaround(void)
     struct dram_channel *c = start("LPDDR5-6400", DRAM_REFRESH_NONE, 40, 10);
     dram_channel_read(c, T0, 0, 1, 2);
     const int64_t last_read = c->last_read;
-    for (int i = 0; i < 11; i++)
-        dram_channel_write(c, T0, 1 + i % 4, 1, 4, 0);
-    CU_ASSERT_EQUAL(c->counts.drains, 1);
+    /* Nearly all are writes, of which a drain waits for those that arrive while it lasts. */
+    int writes = 0;
+    for (; c->counts.drains == 0 && writes < 100; writes++)
+        dram_channel_write(c, T0, 1 + writes % 4, 1, 4, 0);
+    CHECK(writes * 4 > 40 && writes * 4 <= 10 + 4 * (40 - 10) + 4, "a drain after %d bursts", writes * 4);
     CHECK(c->write_bursts <= 10, "%d bursts are left", c->write_bursts);
     CHECK(c->last_write - last_read >= timing.read_to_write, "read to write");
     const int64_t end = dram_channel_read(c, T0 + 1, 9, 1, 1);

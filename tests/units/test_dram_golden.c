@@ -13,7 +13,8 @@ enum {
     BURSTS = 60000,   /* of traffic in a row */
     MOST_UNITS = 512, /* in flight in a closed loop */
     TAGS = 1 << 17,   /* units of a row: bursts, or fewer */
-    STREAMS_MAX = 64
+    STREAMS_MAX = 64,
+    DRAWS = 8 /* of the places where hashed streams begin */
 };
 
 /* Clocks of the two set-ups as run, 8 Gb per channel. */
@@ -79,7 +80,7 @@ static struct dram_timing timing_of(const struct row *r)
 
 static struct dram_policy policy_of(const struct row *r)
 {
-    struct dram_policy p = {.refresh = DRAM_REFRESH_STRICT, .window = 64};
+    struct dram_policy p = {.refresh = DRAM_REFRESH_STRICT, .window = 64, .writes_at_once = true};
     if (strcmp(r->refresh, "none") == 0)
         p.refresh = DRAM_REFRESH_NONE;
     else if (strcmp(r->refresh, "all-bank") == 0)
@@ -197,13 +198,15 @@ static void issue(struct loop *l)
     const uint32_t tag = l->made++;
     bool write;
     const uint64_t first = next_unit(l, &write);
+    /* The simulators' requests are bursts. Where latency is asked for they stay apart. */
+    const int most = l->row->open ? 1 : 4;
     int bank[32], count[32], parts = 0;
     int64_t row[32], end = 0;
     for (int i = 0; i < l->bursts; i++) {
         int b;
         int64_t at;
         place_of(l->row, first + (unsigned)i, &b, &at);
-        if (parts && bank[parts - 1] == b && row[parts - 1] == at && count[parts - 1] < 4) {
+        if (parts && bank[parts - 1] == b && row[parts - 1] == at && count[parts - 1] < most) {
             count[parts - 1]++;
             continue;
         }
@@ -253,8 +256,8 @@ static void finish_one(struct loop *l)
     l->reads++;
 }
 
-/* Runs the traffic of a row. Returns the share of the peak. */
-static double run_row(struct loop *l, const struct row *r, double *latency_ns)
+/* Runs the traffic of a row, so many bursts. Returns the share of the peak. */
+static double run_draw(struct loop *l, const struct row *r, uint64_t seed, int bursts, double *latency_ns)
 {
     const struct dram_timing timing = timing_of(r);
     const struct dram_policy policy = policy_of(r);
@@ -262,9 +265,9 @@ static double run_row(struct loop *l, const struct row *r, double *latency_ns)
     l->next_arrival = l->latency = l->reads = 0;
     l->now = l->since = 0;
     l->row = r;
-    l->random = 20;
+    l->random = seed;
     l->bursts = r->unit_bytes / BURST_BYTES;
-    l->units = (uint32_t)(BURSTS / l->bursts);
+    l->units = (uint32_t)(bursts / l->bursts);
     dram_channel_start(&l->channel, &timing, &policy);
     l->channel.written = part_written;
     l->channel.context = l;
@@ -283,11 +286,37 @@ static double run_row(struct loop *l, const struct row *r, double *latency_ns)
     return (double)(l->units - l->units / 10) * l->bursts * timing.burst / (double)(l->now - l->since);
 }
 
+/* Where hashed streams begin is drawn, and not told. How often the rows that two of them read and write share a bank hangs on the
+ * draw for as long as they run, so such rows are run from several places. */
+struct answer {
+    double share, least, most, latency_ns; /* means, and the span of the shares */
+};
+
+static bool hangs_on_places(const struct row *r)
+{
+    return strcmp(r->map, "phash") == 0 && (is(r, "copy") || is(r, "triad"));
+}
+
+static struct answer run_row(struct loop *l, const struct row *r)
+{
+    const int draws = hangs_on_places(r) ? DRAWS : 1;
+    struct answer answer = {.least = 1};
+    for (int i = 0; i < draws; i++) {
+        double latency_ns;
+        const double share = run_draw(l, r, 20 + 77 * (uint64_t)i, draws > 1 ? BURSTS / 4 : BURSTS, &latency_ns);
+        answer.share += share / draws;
+        answer.latency_ns += latency_ns / draws;
+        answer.least = fmin(answer.least, share);
+        answer.most = fmax(answer.most, share);
+    }
+    return answer;
+}
+
 /* --- the bars ----------------------------------------------------------------------------------------------------------- */
 
-/* How far a row may be off, and 0 for rows that are only run: streams that all begin in the same bank, and copies whose write
- * queue is shallow or whose streams share a bank, where a placed access would have to move again. Copies with 64 posted bursts on
- * LPDDR4X excepted (Ramulator drains more at a time there than its watermarks say), bars are those of the model's plan. */
+/* How far a row may be off: bars of the model's plan, and for copies and triads that all begin in the same bank what is reached.
+ * 0 for rows that are only run: reads of many rows of one bank and shallow write queues before one bank, where a placed access
+ * would have to move again. */
 static double bar_of(const struct row *r)
 {
     const bool hashed = strcmp(r->map, "phash") == 0;
@@ -295,8 +324,12 @@ static double bar_of(const struct row *r)
         return r->streams == 1 ? 0.01 : !hashed ? 0 : r->streams == 64 ? 0.13 : r->outstanding >= 128 ? 0.08 : 0.04;
     if (is(r, "write"))
         return 0.01;
-    if (is(r, "copy") || is(r, "triad"))
-        return !hashed ? 0 : is5(r) || r->write_queue > 64 || is(r, "triad") || r->drains_all ? 0.03 : 0.05;
+    if (hashed && (is(r, "copy") || is(r, "triad")))
+        return 0.03;
+    if (is(r, "copy"))
+        return r->write_queue >= 64 ? 0.05 : 0;
+    if (is(r, "triad"))
+        return r->write_queue >= 64 && !is5(r) ? 0.08 : 0;
     if (r->write_share > 0)
         return 0.10;
     return r->unit_bytes == 128 ? 0.032 : 0.06;
@@ -324,22 +357,27 @@ static void add(struct tally *t, const struct row *r, double error)
     }
 }
 
-static void judge(const struct row *r, double share, double latency_ns, bool print)
+static void judge(const struct row *r, const struct answer *answer, bool print)
 {
+    const double share = answer->share, latency_ns = answer->latency_ns;
     const double error = share / r->share - 1, bar = bar_of(r);
     const double late = r->latency_ns > 0 ? latency_ns / r->latency_ns - 1 : 0;
     if (print)
         printf("%s %-13s %-14s %-5s %-6s %5d B x%-2d  share %.4f %.4f %+6.1f %%  latency %7.1f %7.1f ns %+6.1f %%\n", r->id,
                r->standard, r->refresh, r->map, r->pattern, r->unit_bytes, r->streams, r->share, share, 100 * error,
                r->latency_ns, latency_ns, 100 * late);
+    if (hangs_on_places(r) && is5(r)) {
+        CHECK(answer->least <= r->share * (1 + bar) && answer->most >= r->share * (1 - bar),
+              "%s: shares %.4f to %.4f, golden %.4f", r->id, answer->least, answer->most, r->share);
+        return;
+    }
     if (!r->open) {
         CHECK(bar == 0 || fabs(error) <= bar || between(r, share), "%s: share %.4f, golden %.4f (%+.1f %%)", r->id, share,
               r->share, 100 * error);
         return;
     }
     CHECK(fabs(error) <= 0.02, "%s: offered load is carried, %.4f of %.4f", r->id, share, r->share);
-    /* Copies that share a bank excepted, as above. */
-    if (r->offered_share < 0.69 && r->write_share == 0)
+    if (r->offered_share < 0.69)
         CHECK(fabs(late) <= 0.10, "%s: latency %.1f ns, golden %.1f ns (%+.1f %%)", r->id, latency_ns, r->latency_ns, 100 * late);
 }
 
@@ -356,13 +394,12 @@ static void test_golden(void)
         struct row r;
         if (title || !parse_row(line, &r))
             continue;
-        double latency_ns;
-        const double share = run_row(&loop, &r, &latency_ns);
-        judge(&r, share, latency_ns, print);
+        const struct answer answer = run_row(&loop, &r);
+        judge(&r, &answer, print);
         rows++;
         if (r.open)
             continue;
-        const double error = share / r.share - 1;
+        const double error = answer.share / r.share - 1;
         if (r.streams == 1)
             add(&streams, &r, error);
         else if (strcmp(r.map, "phash") == 0)

@@ -1,21 +1,28 @@
 #include "units/mem/dram_commands.h"
 #include "units/mem/dram_rows.h"
+#include "units/mem/dram_window.h"
 
 #include <limits.h>
 #include <string.h>
 
-#define LONG_AGO (-1000000)
 /* A command that finds its clock taken waits so long, in an idle channel. */
 #define COMMAND_WAIT 2
 /* A drain begins where the data bus is no longer booked: less than DRAIN_DENSE of DRAIN_AHEAD slots are taken. Reads that wait
  * for their bank lie further out, one by one; a controller turns the bus without them. */
 #define DRAIN_AHEAD 64
 #define DRAIN_DENSE 0.4
+/* Writes that arrive while others are sent make a drain so many times longer at most: where there are next to no reads it would
+ * wait for what may never come. */
+#define DRAIN_STRETCH 4
+
 static void start_bank(struct dram_channel *c, int i)
 {
     struct dram_bank *b = &c->bank[i];
-    *b = (struct dram_bank){
-        .row = -1, .activate = LONG_AGO, .column_from = LONG_AGO, .precharge_from = LONG_AGO, .activate_from = LONG_AGO};
+    *b = (struct dram_bank){.row = -1,
+                            .activate = DRAM_LONG_AGO,
+                            .column_from = DRAM_LONG_AGO,
+                            .precharge_from = DRAM_LONG_AGO,
+                            .activate_from = DRAM_LONG_AGO};
     for (int k = 0; k < DRAM_ROWS_KEPT; k++)
         b->old[k].row = -1;
     const bool all = c->policy.refresh == DRAM_REFRESH_ALL;
@@ -35,8 +42,8 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     dram_slots_clear(&c->commands[1]);
     for (int i = 0; i < c->t.banks; i++)
         start_bank(c, i);
-    c->window.earliest = LONG_AGO;
-    c->last_read = c->last_write = c->read_from = LONG_AGO;
+    c->window.earliest = DRAM_LONG_AGO;
+    c->last_read = c->last_write = c->read_from = c->reads_wait_until = DRAM_LONG_AGO;
     c->refresh_at = policy->refresh == DRAM_REFRESH_NONE ? LLONG_MAX : refresh_period(c);
 }
 
@@ -73,55 +80,6 @@ static int64_t place_burst(struct dram_channel *c, int64_t at, int shift)
         take_command(c, slot * burst - shift);
         return slot * burst - shift;
     }
-}
-
-/* Words that are a whole window's length behind are left. They hold nothing that later reads could wait for. */
-static void move_window(struct dram_window *w, int64_t word)
-{
-    if (word - w->first >= 2 * DRAM_SLOT_WORDS) {
-        memset(w->read, 0, sizeof w->read);
-        w->first = word;
-        w->count = 0;
-    }
-    for (; word - w->first >= DRAM_SLOT_WORDS; w->first++) {
-        uint64_t *const left = &w->read[w->first & (DRAM_SLOT_WORDS - 1)];
-        w->count -= __builtin_popcountll(*left);
-        *left = 0;
-    }
-}
-
-/* Bursts that are read enter the window: those of a word of the data bus, `count` of them. */
-static void enter_window(struct dram_channel *c, int64_t word, uint64_t bursts, int count)
-{
-    struct dram_window *w = &c->window;
-    if (word < w->first)
-        return;
-    if (word - w->first >= DRAM_SLOT_WORDS)
-        move_window(w, word);
-    uint64_t *const into = &w->read[word & (DRAM_SLOT_WORDS - 1)];
-    w->count += count;
-    for (uint64_t again = bursts & *into; again; again &= again - 1)
-        w->count--;
-    *into |= bursts;
-}
-
-static int bits_in(uint64_t word)
-{
-    int count = 0;
-    for (; word; word &= word - 1)
-        count++;
-    return count;
-}
-
-/* A run of bursts from a slot on; bit 0 is the burst in that slot. */
-static void enter_run(struct dram_channel *c, int64_t slot, uint64_t run, int bursts)
-{
-    const int shift = (int)(slot & 63);
-    const uint64_t beyond = run >> 1 >> (63 - shift);
-    const int others = bits_in(beyond);
-    enter_window(c, slot >> 6, run << shift, bursts - others);
-    if (others)
-        enter_window(c, (slot >> 6) + 1, beyond, others);
 }
 
 /* False when there are not so many. */
@@ -177,7 +135,7 @@ static int64_t place_columns(struct dram_channel *c, int64_t from, int latency, 
 
 /* Opens a row if it is not open. Returns from when on a column command may come. `tail`: clocks from the column command until the
  * row may be precharged. */
-static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t row, int tail)
+static int64_t open_row(struct dram_channel *c, int64_t now, int64_t column, int bank, int64_t row, int tail)
 {
     const struct dram_timing *t = &c->t;
     struct dram_bank *b = &c->bank[bank];
@@ -187,7 +145,7 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
     }
     const bool hit = b->row == row;
     refresh_bank(c, b, now, (hit ? later(now, b->column_from) : now) + tail, hit);
-    const int64_t open = open_column(c, b, row, now);
+    const int64_t open = open_column(c, b, row, now, column);
     if (open != LLONG_MIN)
         return open;
     for (;;) {
@@ -212,32 +170,6 @@ static int64_t open_row(struct dram_channel *c, int64_t now, int bank, int64_t r
 
 /* --- reads -------------------------------------------------------------------------------------------------------------- */
 
-/* As many reads with the earliest commands leave the window as have entered it. */
-static void settle_window(struct dram_channel *c)
-{
-    struct dram_window *w = &c->window;
-    int excess = w->count - (int)c->policy.window;
-    if (excess < 0) {
-        w->earliest = LONG_AGO;
-        return;
-    }
-    uint64_t *word = &w->read[w->first & (DRAM_SLOT_WORDS - 1)], bits = *word;
-    w->count -= excess;
-    for (;; excess--) {
-        while (!bits) {
-            *word = 0;
-            w->first++;
-            word = &w->read[w->first & (DRAM_SLOT_WORDS - 1)];
-            bits = *word;
-        }
-        if (!excess)
-            break;
-        bits &= bits - 1;
-    }
-    *word = bits;
-    w->earliest = (w->first * 64 + __builtin_ctzll(bits)) << c->burst_shift;
-}
-
 static void drain_idle(struct dram_channel *c, int64_t now);
 
 int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t row, int bursts)
@@ -246,18 +178,22 @@ int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t
     drain_idle(c, now);
     refresh_bus(c, now);
     const int64_t entry = later(now, c->window.earliest);
-    int64_t from = later(open_row(c, entry, bank, row, t->read_to_precharge), c->read_from);
+    const uint64_t activates = c->counts.activates;
+    int64_t from = later(open_row(c, entry, c->read_from, bank, row, t->read_to_precharge), c->read_from);
     if (same_group(c, bank, c->write_bank))
         from = later(from, c->last_write + t->write_to_read_same_group);
     const int64_t command =
         place_columns(c, from, t->read_latency, bursts, from <= now + t->precharge + t->activate_to_column + COMMAND_WAIT);
     settle_window(c);
     struct dram_bank *b = &c->bank[bank];
+    const bool opens = c->counts.activates != activates;
     if (b->row == row) {
         b->precharge_from = later(b->precharge_from, command + t->read_to_precharge);
         b->tail = t->read_to_precharge;
     }
+    c->reads_wait_until = later(c->reads_wait_until, opens && bursts == 1 ? b->activate : command);
     c->last_read = later(c->last_read, command);
+    c->arrived_reads += bursts;
     c->counts.read_bursts += (unsigned)bursts;
     /* Bursts of one bank group leave room for those of others between them. */
     return command + t->read_latency + t->burst + (bursts - 1) * (t->burst_same_group - t->burst);
@@ -275,21 +211,21 @@ static int64_t bank_ready(const struct dram_channel *c, const struct dram_bank *
     return at;
 }
 
-/* The posted write to send next, from `from` on: row hits first, then the bank that is ready first; banks that this drain opened
- * already last. */
-static int pick_write(const struct dram_channel *c, int64_t from, const bool *opened)
+/* Of the oldest `seen` posted writes the one to send next, from `from` on: the oldest whose row is open or, when banks are opened
+ * side by side, whose bank is not among those `opened`; when there is none, that of the bank that is ready first. */
+static int pick_write(const struct dram_channel *c, int64_t from, int seen, const bool *opened)
 {
     const bool strict = c->policy.refresh == DRAM_REFRESH_STRICT;
     int64_t ready[DRAM_BANKS_MAX], best_at = LLONG_MAX;
     int best = 0;
-    for (int i = 0; i < c->writes; i++) {
+    for (int i = 0; i < seen; i++) {
         const struct dram_bank *b = &c->bank[c->write[i].bank];
-        if (b->row == c->write[i].row && !(strict && b->refresh_at <= from))
+        if ((opened && !opened[c->write[i].bank]) || (b->row == c->write[i].row && !(strict && b->refresh_at <= from)))
             return i;
     }
     for (int i = 0; i < c->t.banks; i++)
-        ready[i] = bank_ready(c, &c->bank[i], from) + (opened[i] ? -LONG_AGO : 0);
-    for (int i = 0; i < c->writes; i++) {
+        ready[i] = bank_ready(c, &c->bank[i], from);
+    for (int i = 0; i < seen; i++) {
         const int64_t at = ready[c->write[i].bank];
         if (at < best_at) {
             best_at = at;
@@ -299,16 +235,13 @@ static int pick_write(const struct dram_channel *c, int64_t from, const bool *op
     return best;
 }
 
-/* Sends a posted write from `from` on. Returns its last command. */
+/* Sends a posted write from `from` on. Returns the last command. */
 static int64_t send_write(struct dram_channel *c, int64_t now, int64_t from, int index)
 {
     const struct dram_timing *t = &c->t;
     const struct dram_write w = c->write[index];
-    c->writes--;
-    memmove(&c->write[index], &c->write[index + 1], (size_t)(c->writes - index) * sizeof w);
-    c->write_bursts -= w.bursts;
     const int tail = t->write_latency + t->burst + t->write_recovery;
-    const int64_t open = later(from, open_row(c, now, w.bank, w.row, tail));
+    const int64_t open = later(from, open_row(c, now, from, w.bank, w.row, tail));
     const int64_t command = place_columns(c, open, t->write_latency, w.bursts, false);
     struct dram_bank *b = &c->bank[w.bank];
     if (b->row == w.row) {
@@ -319,6 +252,9 @@ static int64_t send_write(struct dram_channel *c, int64_t now, int64_t from, int
         c->write_bank = w.bank;
     c->last_write = later(c->last_write, command);
     c->counts.write_bursts += (unsigned)w.bursts;
+    c->write_bursts -= w.bursts;
+    c->writes--;
+    memmove(&c->write[index], &c->write[index + 1], (size_t)(c->writes - index) * sizeof w);
     if (c->written)
         c->written(c->context, w.tag, command);
     return command;
@@ -330,6 +266,9 @@ static void end_drain(struct dram_channel *c)
     const int gap = c->t.burst_same_group - c->t.burst;
     c->read_from = later(c->read_from, c->last_write + c->t.write_to_read + gap);
     c->counts.drains++;
+    /* Forget half. */
+    c->arrived_reads /= 2;
+    c->arrived_writes /= 2;
 }
 
 static int64_t drain_start(const struct dram_channel *c, int64_t now)
@@ -351,41 +290,120 @@ static int64_t drain_start(const struct dram_channel *c, int64_t now)
     return later(now, (at < c->last_read ? at - t->burst : c->last_read) + t->read_to_write + gap);
 }
 
+/* How many bursts are posted while a drain sends as many as `bursts` of them, at the latest mix of reads and writes: all of them,
+ * less those that it had when it began. */
+static int64_t posted_before(const struct dram_channel *c, int64_t bursts)
+{
+    const int64_t arrived = c->arrived_writes + c->arrived_reads;
+    if (!c->arrived_reads)
+        return bursts;
+    return arrived < c->arrived_reads * DRAIN_STRETCH ? bursts * c->arrived_reads / arrived : bursts / DRAIN_STRETCH;
+}
+
 void dram_channel_drain(struct dram_channel *c, int64_t now, int bursts)
 {
     bool opened[DRAM_BANKS_MAX] = {false};
     if (c->write_bursts <= bursts)
         return;
     const int64_t from = drain_start(c, now);
+    int seen = 0, seen_bursts = 0;
+    int64_t sent = now;
     while (c->write_bursts > bursts) {
-        const int i = pick_write(c, later(from, c->last_write), opened);
-        const int bank = c->write[i].bank;
-        send_write(c, now, from, i);
-        opened[bank] = true;
+        const int64_t posted = bursts + posted_before(c, c->write_bursts - bursts);
+        for (; seen < c->writes && (seen_bursts < posted || !seen); seen++) {
+            seen_bursts += c->write[seen].bursts;
+            c->write[seen].since = later(c->write[seen].since, sent);
+        }
+        const int i = pick_write(c, later(from, c->last_write), seen, opened);
+        const struct dram_write w = c->write[i];
+        sent = send_write(c, later(now, w.since), later(from, w.since), i);
+        seen--;
+        seen_bursts -= w.bursts;
+        opened[w.bank] = true;
     }
     end_drain(c);
 }
 
-/* Before `now` no read was waiting: the controller has sent posted writes meanwhile. */
-static void drain_idle(struct dram_channel *c, int64_t now)
+/* When the command that decides for a posted write could come: its column if its row is open, else the activate that promises it.
+ */
+static int64_t write_begins(const struct dram_channel *c, const struct dram_write *w, int64_t from, int64_t column)
 {
-    bool opened[DRAM_BANKS_MAX] = {false};
-    const int gap = c->t.burst_same_group - c->t.burst;
-    int64_t from = c->last_read + c->t.read_to_write + gap;
-    if (!c->writes || from >= now)
+    const struct dram_bank *b = &c->bank[w->bank];
+    return b->row == w->row ? later(column, b->column_from) : later(from, bank_ready(c, b, from));
+}
+
+/* A write has its bank precharged before a read that comes at `now`, though that read is served first. */
+static void precharge_before(const struct dram_channel *c, struct dram_bank *b, int64_t row, int64_t from, int64_t now)
+{
+    const int64_t at = later(from, b->precharge_from);
+    if (b->row < 0 || b->row == row || at >= now)
         return;
-    bool any = false;
+    close_row(b, at - c->t.read_to_precharge);
+    b->activate_from = later(b->activate_from, at + c->t.precharge);
+}
+
+/* Posted writes that a controller has sent before `now` because no read was waiting: a single burst that is read waits until its
+ * row is activated, and after that writes may open rows of their own. */
+static void send_at_once(struct dram_channel *c, int64_t now)
+{
+    bool opened[DRAM_BANKS_MAX] = {false}, any = false;
+    int64_t from = c->reads_wait_until, column = c->last_read + c->t.read_to_write + c->t.burst_same_group - c->t.burst;
+    if (from >= now)
+        return;
     while (c->writes) {
-        const int i = pick_write(c, from, opened);
+        const int i = pick_write(c, from, c->writes, opened);
+        const struct dram_write w = c->write[i];
+        from = later(from, w.since);
+        column = later(column, from);
+        if (c->write_bursts <= (int)c->policy.write_low && write_begins(c, &w, from, column) >= now) {
+            precharge_before(c, &c->bank[w.bank], w.row, from, now);
+            break;
+        }
+        opened[w.bank] = any = true;
+        column = send_write(c, from, column, i) + c->t.burst;
+    }
+    if (any)
+        end_drain(c);
+}
+
+/* The same, of a controller that opens rows for writes while reads are still sent, and sends them when the bus has turned behind
+ * the last one. */
+static void send_behind(struct dram_channel *c, int64_t now)
+{
+    int64_t from = c->last_read + c->t.read_to_write + c->t.burst_same_group - c->t.burst;
+    bool any = false;
+    if (from >= now)
+        return;
+    while (c->writes) {
+        const int i = pick_write(c, from, c->writes, NULL);
         from = later(from, c->write[i].since);
         if (from >= now && (!any || c->write_bursts <= (int)c->policy.write_low))
             break;
-        opened[c->write[i].bank] = true;
         from = send_write(c, c->write[i].since, from, i) + c->t.burst;
         any = true;
     }
     if (any)
         end_drain(c);
+}
+
+static void drain_idle(struct dram_channel *c, int64_t now)
+{
+    if (c->writes && c->policy.writes_at_once)
+        send_at_once(c, now);
+    else if (c->writes)
+        send_behind(c, now);
+}
+
+/* How many posted bursts begin a drain. A controller begins one above the high watermark and goes on until the low one is
+ * reached, what is posted meanwhile included. Here a drain is placed as a whole, so that it waits for these: while bursts are
+ * sent, others arrive, of which the writes' share is that of the time since the last drain. */
+static int drain_above(const struct dram_channel *c)
+{
+    const int64_t high = c->policy.write_high, low = c->policy.write_low;
+    const int64_t reads = c->arrived_reads, arrived = c->arrived_writes + reads;
+    if (!reads)
+        return (int)high;
+    return (int)(low + (arrived < reads * DRAIN_STRETCH ? (high - low) * arrived / reads : (high - low) * DRAIN_STRETCH));
 }
 
 int64_t dram_channel_write(struct dram_channel *c, int64_t now, int bank, int64_t row, int bursts, uint64_t tag)
@@ -394,7 +412,8 @@ int64_t dram_channel_write(struct dram_channel *c, int64_t now, int bank, int64_
     refresh_bus(c, now);
     c->write[c->writes++] = (struct dram_write){.bank = bank, .bursts = bursts, .row = row, .since = now, .tag = tag};
     c->write_bursts += bursts;
-    if (c->write_bursts > (int)c->policy.write_high || c->writes == DRAM_WRITES_MAX)
+    c->arrived_writes += bursts;
+    if (c->write_bursts > drain_above(c) || c->writes == DRAM_WRITES_MAX)
         dram_channel_drain(c, now, (int)c->policy.write_low);
     /* It is taken when the queue has room again. */
     return later(now, c->last_write - (int64_t)c->policy.write_high * c->t.burst);

@@ -12,6 +12,7 @@
 #include "units/mem/dram_slots.h"
 #include "units/mem/dram_standard.h"
 
+#define DRAM_LONG_AGO   (-1000000)
 #define DRAM_BANKS_MAX  16
 #define DRAM_PAGE_BYTES 2048
 #define DRAM_ROWS_KEPT  8   /* rows a bank had open that accesses in the window may still hit */
@@ -60,14 +61,16 @@ struct dram_channel {
     struct dram_bank bank[DRAM_BANKS_MAX];
     struct dram_window window;
     struct dram_write write[DRAM_WRITES_MAX];
-    int burst_shift;               /* of a burst's clocks, a power of two */
-    int writes, write_bursts;      /* posted, not drained */
-    int64_t last_read, last_write; /* the latest commands */
-    int write_bank;                /* of last_write */
-    int64_t read_from;             /* no read command before, after a drain */
-    int64_t row_idle;              /* of the policy, in clocks; 0 = no end */
-    int64_t refresh_at;            /* the next one that the data bus feels */
-    int refresh_bank;              /* whose turn it is then */
+    int burst_shift;                       /* of a burst's clocks, a power of two */
+    int writes, write_bursts;              /* posted, not drained */
+    int64_t last_read, last_write;         /* the latest commands */
+    int write_bank;                        /* of last_write */
+    int64_t reads_wait_until;              /* reads have been sent, or are single bursts whose row is activated */
+    int64_t read_from;                     /* no read command before, after a drain */
+    int64_t arrived_reads, arrived_writes; /* bursts, lately */
+    int64_t row_idle;                      /* of the policy, in clocks; 0 = no end */
+    int64_t refresh_at;                    /* the next one that the data bus feels */
+    int refresh_bank;                      /* whose turn it is then */
     struct dram_counts counts;
     /* Called, when not NULL, for each write when its last command has been placed. */
     void (*written)(void *context, uint64_t tag, int64_t at);

@@ -41,7 +41,8 @@ static inline void close_row(struct dram_bank *b, int64_t until)
 
 /* Where a row is, or was, open for a column command from `from` on; LLONG_MIN when it is not. A row that is gone serves what the
  * bus has room for before it closed. */
-static inline int64_t open_column(const struct dram_channel *c, const struct dram_bank *b, int64_t row, int64_t from)
+static inline int64_t open_column(const struct dram_channel *c, const struct dram_bank *b, int64_t row, int64_t from,
+                                  int64_t column)
 {
     if (b->row == row)
         return later(from, b->column_from);
@@ -52,7 +53,7 @@ static inline int64_t open_column(const struct dram_channel *c, const struct dra
         const struct dram_old_row *const old = &b->old[k];
         if (old->row != row || old->until <= from)
             continue;
-        const int64_t at = later(from, old->column);
+        const int64_t at = later(later(from, column), old->column);
         if (dram_slots_find(&c->data, at >> c->burst_shift) << c->burst_shift < old->until)
             return at;
     }

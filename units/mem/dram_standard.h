@@ -45,7 +45,10 @@ struct dram_policy {
     double row_idle_ns;             /* a row that nobody uses for so long is closed; 0 = never */
     uint32_t window;                /* read bursts that may be reordered, 1..DRAM_WINDOW_MAX */
     uint32_t write_high, write_low; /* bursts of posted writes: a drain begins above the one and ends at the other */
-    uint32_t bank_lines;            /* lines of a channel in one page before the next bank's turn comes: 1, 2, 4, 8 or 16 */
+    /* While no read waits, posted writes are sent at once (as by Ramulator 2.1), or behind the last read in rows opened before.
+     */
+    bool writes_at_once;
+    uint32_t bank_lines; /* lines of a channel in one page before the next bank's turn comes: 1, 2, 4, 8 or 16 */
 };
 
 /* Fills `timing` for a standard ("LPDDR4X-4266", "LPDDR5-6400", "LPDDR5X-7500", "LPDDR5X-8533") and a density in Gb per channel
