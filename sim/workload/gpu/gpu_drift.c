@@ -126,7 +126,7 @@ void gpu_drift_part(struct gpu_drift *d, const double *pace)
     for (unsigned i = 0; i < d->places; i++)
         d->place[i].now = pace[i] - 1;
     add_part(d);
-    d->lasting = belief(d);
+    d->lasting = belief(d) * beyond_chance(d);
 }
 
 double gpu_drift_pace(const struct gpu_drift *d, unsigned place)

@@ -16,6 +16,8 @@ struct gpu_job_slot {
     bool opened; /* what was under way in it when the pass began has begun */
     bool looked; /* `ahead` is known, from where executing has come */
     struct gpu_laps_ahead ahead;
+    bool leaps; /* the latest leap moved what is in it, on this way */
+    struct gpu_leap_way way;
 };
 
 /* What has been leapt over. */

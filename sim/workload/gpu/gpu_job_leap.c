@@ -25,6 +25,9 @@
 /* Threadgroups that wait for one another may keep a pace for several leaps and then another one, 10 % off: so many places of a
  * launch are timed even when those so far are alike. */
 #define FEWEST_PLACES 32.0
+/* Instructions of a simdgroup that threadgroups leap over in turn. One leaping after the other left L1s with what the last one of
+ * a core touched, and the others waited longer behind each leap. */
+#define TURN 32
 
 /* ---- what leaps are taken to count ---- */
 
@@ -195,25 +198,47 @@ static uint32_t laps_over(struct gpu_job *j, const struct crowd *crowd, unsigned
     return (uint32_t)over;
 }
 
+/* Threadgroups leap side by side, some instructions in turn. */
+static bool go_in_turns(struct gpu_job *j, double now_ns)
+{
+    for (bool left = true; left;) {
+        left = false;
+        for (unsigned i = 0; i < j->params->cores * j->slots; i++) {
+            struct gpu_job_slot *s = &j->slot[i];
+            if (s->leaps && !gpu_leaper_go(j->leaper, s->group, TURN, j->selection.leaps->port[i / j->slots], now_ns, &s->way,
+                                           &left, &j->fault))
+                return false;
+        }
+    }
+    for (unsigned i = 0; i < j->params->cores * j->slots; i++) {
+        struct gpu_job_slot *s = &j->slot[i];
+        if (s->leaps && !gpu_leaper_end(j->leaper, s->group, j->selection.leaps->port[i / j->slots], now_ns, &s->way, &j->fault))
+            return false;
+    }
+    return true;
+}
+
 static bool leap(struct gpu_job *j, const struct pace *pace, double ns)
 {
-    const double now_ns = gpu_timing_now_ns(j->timing);
+    const double now_ns = gpu_timing_now_ns(j->timing), before = (double)gpu_crowd_counts(j->crowd).instructions;
     tell_drift(j, pace);
     for (unsigned core = 0; core < j->params->cores; core++) {
         const struct crowd *crowd = &pace->crowd[residents(j, core)];
         for (unsigned k = 0; k < j->slots; k++) {
             struct gpu_job_slot *s = gpu_job_slot(j, core, k);
-            if (!gpu_timing_laps(j->timing, core, k, NULL))
+            s->leaps = gpu_timing_laps(j->timing, core, k, NULL) > 0;
+            if (!s->leaps)
                 continue;
             const uint32_t over = laps_over(j, crowd, core * j->slots + k, ns);
-            const double before = (double)gpu_group_counts(s->group).instructions;
-            if (!gpu_leaper_leap(j->leaper, s->group, over, &s->ahead, j->selection.leaps->port[core], now_ns, &j->fault))
+            if (!gpu_leaper_begin(j->leaper, s->group, over, &s->ahead, j->selection.leaps->port[core], now_ns, &s->way,
+                                  &j->fault))
                 return false;
-            j->leapt.work += (double)gpu_group_counts(s->group).instructions - before;
         }
         gpu_timing_restart_laps(j->timing, core);
     }
-    return true;
+    const bool ok = go_in_turns(j, now_ns);
+    j->leapt.work += (double)gpu_crowd_counts(j->crowd).instructions - before;
+    return ok;
 }
 
 /* Begins to count when the first laps are over. */

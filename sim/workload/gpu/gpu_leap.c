@@ -75,7 +75,7 @@ bool gpu_leaper_look(struct gpu_leaper *l, const struct gpu_group *group, struct
         }
     }
     for (unsigned i = 0; i < count; i++)
-        ahead->instructions[i] = ahead->left[i] > 1 ? (last[i] - first[i]) / (ahead->left[i] - 1) : 0;
+        ahead->instructions[i] = ahead->left[i] > 1 ? (double)(last[i] - first[i]) / (ahead->left[i] - 1) : 0;
     return true;
 }
 
@@ -97,27 +97,63 @@ static void touch_line(void *context, uint64_t address, uint32_t bytes, enum mem
         p->leaper->fresh += mem_port_warm(p->port, p->now_ns, address, bytes, kind) >= MEM_DRAM;
 }
 
-bool gpu_leaper_leap(struct gpu_leaper *l, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
-                     struct mem_port *port, double now_ns, struct unit_fault *fault)
+bool gpu_leaper_begin(struct gpu_leaper *l, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
+                      struct mem_port *port, double now_ns, struct gpu_leap_way *way, struct unit_fault *fault)
 {
     struct leap p = {.leaper = l, .port = port, .now_ns = now_ns};
     const unsigned count = gpu_group_simdgroups(group);
-    uint64_t one[GPU_SIMDGROUPS_MAX], untouched[GPU_SIMDGROUPS_MAX], end[GPU_SIMDGROUPS_MAX];
+    memset(way, 0, sizeof *way);
     if (laps == 0)
         return true;
     for (unsigned i = 0; i < count; i++)
-        one[i] = gpu_group_executed(group, i) + ahead->instructions[i];
+        way->at[i] = gpu_group_executed(group, i) + (uint64_t)(ahead->instructions[i] + 0.5);
     gpu_touches_towards(l->touches, port);
-    if (!gpu_touches_run(l->touches, group, one, touch_line, &p, fault))
+    if (!gpu_touches_run(l->touches, group, way->at, touch_line, &p, fault))
         return false;
     const double each = l->fresh > 0 ? (double)p.lines * l->fresh / l->touched : 0; /* new lines of a lap */
     const double most = each > 0 ? l->lines / each : laps;
     const uint32_t rest = laps - 1, last = most < rest ? (uint32_t)most : rest;
     for (unsigned i = 0; i < count; i++) {
-        untouched[i] = one[i] + (rest - last) * ahead->instructions[i];
-        end[i] = one[i] + rest * ahead->instructions[i];
+        const double to_end = rest * ahead->instructions[i];
+        way->end[i] = way->at[i] + (uint64_t)(to_end + 0.5);
+        way->at[i] += (uint64_t)((rest - last) * ahead->instructions[i]);
         ahead->left[i] -= laps;
     }
-    return gpu_touches_run(l->touches, group, untouched, NULL, NULL, fault) &&
-           gpu_touches_run(l->touches, group, end, touch_line, &p, fault);
+    return gpu_touches_run(l->touches, group, way->at, NULL, NULL, fault);
+}
+
+bool gpu_leaper_go(struct gpu_leaper *l, struct gpu_group *group, uint64_t instructions, struct mem_port *port, double now_ns,
+                   struct gpu_leap_way *way, bool *left, struct unit_fault *fault)
+{
+    struct leap p = {.leaper = l, .port = port, .now_ns = now_ns};
+    const unsigned count = gpu_group_simdgroups(group);
+    bool moves = false;
+    for (unsigned i = 0; i < count; i++) {
+        moves = moves || way->at[i] < way->end[i];
+        way->at[i] = way->end[i] - way->at[i] > instructions ? way->at[i] + instructions : way->end[i];
+        *left = *left || way->at[i] < way->end[i];
+    }
+    gpu_touches_towards(l->touches, port);
+    return !moves || gpu_touches_run(l->touches, group, way->at, touch_line, &p, fault);
+}
+
+bool gpu_leaper_end(struct gpu_leaper *l, struct gpu_group *group, struct mem_port *port, double now_ns,
+                    const struct gpu_leap_way *way, struct unit_fault *fault)
+{
+    struct leap p = {.leaper = l, .port = port, .now_ns = now_ns};
+    const unsigned count = gpu_group_simdgroups(group);
+    gpu_touches_towards(l->touches, port);
+    for (uint64_t before = UINT64_MAX; before != progress(group);) {
+        uint64_t to[GPU_SIMDGROUPS_MAX];
+        bool waits = false;
+        before = progress(group);
+        for (unsigned i = 0; i < count; i++) {
+            const uint64_t at = gpu_group_executed(group, i);
+            waits = waits || at < way->end[i];
+            to[i] = at < way->end[i] ? way->end[i] : at + 1;
+        }
+        if (waits && !gpu_touches_run(l->touches, group, to, touch_line, &p, fault))
+            return false;
+    }
+    return true;
 }

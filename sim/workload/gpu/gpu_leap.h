@@ -15,15 +15,27 @@ void gpu_leaper_free(struct gpu_leaper *leaper);
 
 /* What the simdgroups of a threadgroup have ahead of them in the loop that they are in. */
 struct gpu_laps_ahead {
-    uint32_t left[GPU_SIMDGROUPS_MAX];         /* laps */
-    uint64_t instructions[GPU_SIMDGROUPS_MAX]; /* of a lap */
+    uint32_t left[GPU_SIMDGROUPS_MAX];       /* laps */
+    double instructions[GPU_SIMDGROUPS_MAX]; /* of a lap, in the mean */
 };
 /* Looks ahead. The group itself stays as it is. False on a fault. */
 bool gpu_leaper_look(struct gpu_leaper *leaper, const struct gpu_group *group, struct gpu_laps_ahead *ahead,
                      struct unit_fault *fault);
-/* Leaps over so many laps (0: none), fewer than any simdgroup has left; each stays at the same place of its lap. `port` is where
- * what they touch reaches the caches; NULL = nowhere. */
-bool gpu_leaper_leap(struct gpu_leaper *leaper, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
-                     struct mem_port *port, double now_ns, struct unit_fault *fault);
+/* Where the simdgroups of a threadgroup are that leaps, in instructions of each. */
+struct gpu_leap_way {
+    uint64_t at[GPU_SIMDGROUPS_MAX], end[GPU_SIMDGROUPS_MAX];
+};
+/* Begins to leap over so many laps (0: none), fewer than any simdgroup has left, after which each is at the same place of its
+ * lap: `way` gets what is left, whose lines are to reach the caches. `port` is where they do; NULL = nowhere. */
+bool gpu_leaper_begin(struct gpu_leaper *leaper, struct gpu_group *group, uint32_t laps, struct gpu_laps_ahead *ahead,
+                      struct mem_port *port, double now_ns, struct gpu_leap_way *way, struct unit_fault *fault);
+/* Goes on by at most so many instructions of each simdgroup, so that threadgroups can leap side by side. *left becomes true, or
+ * stays as it is when this was the end. */
+bool gpu_leaper_go(struct gpu_leaper *leaper, struct gpu_group *group, uint64_t instructions, struct mem_port *port,
+                   double now_ns, struct gpu_leap_way *way, bool *left, struct unit_fault *fault);
+/* Ends the leap: laps that are longer or shorter than the mean may have left a simdgroup short of a barrier that others are to
+ * be behind. It goes on to there. */
+bool gpu_leaper_end(struct gpu_leaper *leaper, struct gpu_group *group, struct mem_port *port, double now_ns,
+                    const struct gpu_leap_way *way, struct unit_fault *fault);
 
 #endif

@@ -22,7 +22,7 @@ struct opened {
     bool *lap;
 };
 
-static bool open_kernel(struct opened *o, const char *workload)
+static bool open_kernel(struct opened *o, const char *workload, unsigned step)
 {
     struct orch_error error = {0};
     struct unit_fault fault = {0};
@@ -32,10 +32,10 @@ static bool open_kernel(struct opened *o, const char *workload)
     o->space = mem_space_create(0);
     bool ok = gpu_library_open(&o->library, workload, NULL, GPU_G13, 8, &error) &&
               gpu_library_place(&o->library, o->space, NULL, false, 1, o->address, &error);
-    const struct abi_kernel *k = &o->library.step[0];
+    const struct abi_kernel *k = &o->library.step[step];
     for (unsigned i = 0; ok && i < k->args; i++)
         if (k->arg[i].buffer)
-            given[i] = o->address[o->library.place[0][i].buffer] + o->library.place[0][i].offset_bytes;
+            given[i] = o->address[o->library.place[step][i].buffer] + o->library.place[step][i].offset_bytes;
     ok = ok && gpu_setup_open_steering(&o->setup, k, GPU_G13, o->space, given, &error);
     o->lap = ok ? calloc(gpu_program_count(o->setup.program) + 1, sizeof *o->lap) : NULL;
     ok = ok && o->lap && gpu_loops_find(&o->setup, 0, o->lap, &found, &fault);
@@ -49,6 +49,28 @@ static void close_kernel(struct opened *o)
     gpu_setup_close(&o->setup);
     gpu_library_close(&o->library);
     mem_space_free(o->space);
+}
+
+/* Leaps; each simdgroup comes as far as it is to, also where it has to wait at a barrier on the way. */
+static bool leap(struct gpu_leaper *leaper, struct gpu_group *g, uint32_t over, struct gpu_laps_ahead *ahead,
+                 struct unit_fault *fault)
+{
+    const unsigned count = gpu_group_simdgroups(g);
+    double to[GPU_SIMDGROUPS_MAX];
+    struct gpu_leap_way way;
+    for (unsigned i = 0; i < count; i++)
+        to[i] = (double)gpu_group_executed(g, i) + over * ahead->instructions[i];
+    bool ok = gpu_leaper_begin(leaper, g, over, ahead, NULL, 0, &way, fault);
+    for (bool left = true; ok && left;) {
+        left = false;
+        ok = gpu_leaper_go(leaper, g, 32, NULL, 0, &way, &left, fault);
+    }
+    ok = ok && gpu_leaper_end(leaper, g, NULL, 0, &way, fault);
+    for (unsigned i = 0; ok && i < count; i++) {
+        const double at = (double)gpu_group_executed(g, i);
+        CHECK(at >= to[i] - 1.5 && at < to[i] + ahead->instructions[i], "simdgroup %u: %.0f, not %.1f", i, at, to[i]);
+    }
+    return ok;
 }
 
 /* Runs the first threadgroup to its end, but after so many laps (0 = never) leaps over `over` laps; false on a fault. */
@@ -73,10 +95,9 @@ static bool record(const struct opened *o, uint32_t after, uint32_t over, struct
             busy = busy || step != GPU_STEP_DONE;
         }
         if (ok && after && laps == after) {
-            struct mem_port *nowhere = NULL;
             ok = gpu_leaper_look(leaper, g, ahead, &fault);
             CU_ASSERT_FATAL(ahead->left[0] > over);
-            ok = ok && gpu_leaper_leap(leaper, g, over, ahead, nowhere, 0, &fault);
+            ok = ok && leap(leaper, g, over, ahead, &fault);
             after = 0;
         }
     }
@@ -95,9 +116,9 @@ static void check_leap(const char *workload, uint32_t after, uint32_t over)
         gpu_trace_init(&whole[i]);
         gpu_trace_init(&part[i]);
     }
-    if (open_kernel(&o, workload) && record(&o, 0, 0, whole, &ahead) && record(&o, after, over, part, &ahead))
+    if (open_kernel(&o, workload, 0) && record(&o, 0, 0, whole, &ahead) && record(&o, after, over, part, &ahead))
         for (unsigned i = 0; whole[i].written; i++) {
-            const size_t gone = over * ahead.instructions[i];
+            const size_t gone = (size_t)(over * ahead.instructions[i] + 0.5);
             size_t same = 0, rest = 0;
             CHECK(whole[i].written == part[i].written + gone, "%s: %zu of %zu, without %zu", workload, part[i].written,
                   whole[i].written, gone);
@@ -126,6 +147,23 @@ static void test_threadgroup(void)
     check_leap("gemm:64x64x8192", 9, 1);
     check_leap("attention:b=1,h=1,s=4096,d=64", 4, 13);
     check_leap("gemv:8x65536", 3, 30);
+}
+
+/* Simdgroups of a convolution (behind the step that packs weights) are on both sides of a barrier of their lap, and some laps are
+ * longer than others. */
+static void test_barriers(void)
+{
+    struct gpu_trace trace[GPU_SIMDGROUPS_MAX];
+    for (uint32_t over = 1; over < 24; over++) {
+        struct gpu_laps_ahead ahead = {.left = {0}};
+        struct opened o;
+        for (unsigned i = 0; i < GPU_SIMDGROUPS_MAX; i++)
+            gpu_trace_init(&trace[i]);
+        CU_ASSERT(open_kernel(&o, "conv2d:c=512,h=14,w=14,k=64,pad=1,packed=1", 1) && record(&o, 4 + over, over, trace, &ahead));
+        close_kernel(&o);
+        for (unsigned i = 0; i < GPU_SIMDGROUPS_MAX; i++)
+            gpu_trace_release(&trace[i]);
+    }
 }
 
 /* ---- launches ---- */
@@ -169,6 +207,7 @@ static void test_launches(void)
 
 static const struct suite_test tests[] = {
     {"a threadgroup goes on behind a leap as if it had run the laps", test_threadgroup},
+    {"a leap ends behind barriers on the way", test_barriers},
     {"launches that leap have the time, joules and instructions of the whole", test_launches},
 };
 
