@@ -72,7 +72,7 @@ static void check_kept(enum encoder_kind kind, bool halves, const char *cached, 
     model.gguf = gguf_parse(names[kind], m.bytes, m.file_size, &error);
     CHECK(chip && model.gguf && shape_of_gguf(model.gguf, &model.shape, &error), "%s", error.text);
     model.weights = model.gguf ? decoder_create(&model.shape, gguf_weights(model.gguf), 1, &error) : NULL;
-    CHECK(model.weights, "%s: %s", names[kind], error.text);
+    CHECK(model.weights != NULL, "%s: %s", names[kind], error.text);
     struct language_unit *const unit = language_unit_create(&request, &result, &error);
     struct language_room room = {.context = TEXT, .lanes = 1, .encoded = kind == SOUND ? MADE_FRAMES / 2 : TEXT};
     CHECK(language_cache_form_read(cached, &room.cache, &error), "%s", error.text);
