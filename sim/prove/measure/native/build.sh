@@ -23,7 +23,7 @@ object() { # SOURCE OBJECT [FLAG]
 for type in F32 F16 BF16; do
     object $neon/gemm.c build/gemm_$type.o -DELEMENT_$type
 done
-for source in $neon/gemm_tile $neon/gemm_i8 $amx/gemm $amx/gemm_tile $amx/gemm_pack; do
+for source in $neon/gemm_tile $neon/gemm_i8 $amx/gemm $amx/gemm_multiply $amx/gemm_pack $amx/gemm_tile $amx/gemm_turn; do
     object "$source.c" "build/$(echo "$source" | tr / _).o"
 done
 # shellcheck disable=SC2086
