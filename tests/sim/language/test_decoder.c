@@ -249,7 +249,7 @@ static void test_limits(void)
     wide = s.shape;
     wide.family = shape_family_named("gpt-oss");
     CU_ASSERT_PTR_NULL(decoder_create(&wide, gguf_weights(s.gguf), 2, &error));
-    CHECK(error.exit_code == ORCH_UNMODELLED && strstr(error.text, "gpt-oss"), "%s", error.text);
+    CHECK(strstr(error.text, "tensor 'blk.0.post_attention_norm.weight' is missing") != NULL, "%s", error.text);
     close_story(&s);
 }
 

@@ -65,6 +65,7 @@ static const struct steered_case neon_cases[] = {
     {"gather:300x65x40", "f32"},
     {"embedding:300x64x11", "f16"},
     {"quantise:4096", "q8_0"},
+    {"convert:4000,to=u8,channels=4", "f32"},
     {"pad:20x30,top=2,left=3", "f32"},
     {"slice:40x50,h=20,w=21,row=3,column=5", "f32"},
     {"broadcast:40x65", "f32"},
