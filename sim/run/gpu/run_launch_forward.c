@@ -332,8 +332,9 @@ static void tell_totals(const struct forward *f, double repeats)
     gpu_crowd_add_totals(f->l->crowd, t);
     t->instructions = times(t->instructions, factor);
     t->active_lanes = times(t->active_lanes, factor);
+    double rest = 0;
     for (uint32_t i = 0; i < gpu_program_count(f->l->setup->program); i++)
-        t->issues[i] = times(t->issues[i], factor);
+        t->issues[i] = gpu_totals_scaled(t->issues[i], factor, &rest);
 }
 
 static void tell(const struct forward *f)

@@ -1,5 +1,6 @@
 #include "sim/workload/gpu/gpu_functional.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,6 +36,15 @@ void gpu_totals_merge(struct gpu_totals *totals, const struct gpu_totals *more, 
     totals->active_lanes += more->active_lanes;
     for (uint32_t i = 0; i < gpu_program_count(program); i++)
         totals->issues[i] += more->issues[i];
+}
+
+uint64_t gpu_totals_scaled(uint64_t issues, double factor, double *rest)
+{
+    if (!issues)
+        return 0;
+    const double exact = (double)issues * factor + *rest, whole = fmax(0, round(exact));
+    *rest = exact - whole;
+    return (uint64_t)whole;
 }
 
 /* What the threads of a pass share. */

@@ -17,6 +17,10 @@ void gpu_totals_free(struct gpu_totals *totals);
 void gpu_totals_add(struct gpu_totals *totals, const struct gpu_group *group);
 void gpu_totals_merge(struct gpu_totals *totals, const struct gpu_totals *more, const struct gpu_program *program);
 
+/* The count of an instruction, times `factor`. What rounding takes is in *rest (0 before the first) and goes to the next one,
+ * because the instructions of a loop would all be rounded alike. What was never issued stays so. */
+uint64_t gpu_totals_scaled(uint64_t issues, double factor, double *rest);
+
 /* What checks.sanitize found, once per kind and instruction. */
 struct gpu_findings {
     char (*text)[400];

@@ -50,8 +50,9 @@ void gpu_replay_add_totals(const struct gpu_replay *r, uint64_t instructions, st
     const double groups = (double)instructions / (double)r->instructions;
     totals->instructions += instructions;
     totals->active_lanes += (uint64_t)llround(groups * (double)r->active_lanes);
+    double rest = 0;
     for (uint32_t i = 0; i < gpu_program_count(r->setup->program); i++)
-        totals->issues[i] += (uint64_t)llround(groups * (double)r->issues[i]);
+        totals->issues[i] += gpu_totals_scaled(r->issues[i], groups, &rest);
 }
 
 void gpu_replay_offsets(const struct gpu_replay *r, const struct gpu_replay_place *place, int64_t offset[GPU_REPLAY_MOVES])
