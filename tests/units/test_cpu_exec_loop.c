@@ -148,6 +148,7 @@ static void test_end_of_memory(void)
     struct example *e = example_open();
     const struct shape s = {.form = A64_FMLA_E, .size = 2, .rows = 4, .tiles = 1, .columns = 4, .laps = 100000, .budget = 20000};
     struct outcome out[2];
+    memset(out, 0, sizeof out); /* also what lies between its members */
     for (unsigned traced = 0; traced < 2; traced++) {
         const struct words w = loop_of(&s);
         const uint64_t before = cpu_core_instructions(e->core);
