@@ -31,11 +31,10 @@ ALWAYS void tile_f32(uint64_t laps, struct cpu_loop_source elements, const struc
     const uint8_t *at[COLUMNS];
     __m256 pair[4][COLUMNS / 2];
     __m128 single[4];
-    for (unsigned c = 0; c < columns; c++)
-        at[c] = vector[c].at;
-    for (unsigned r = 0; r < 4; r++) {
-        for (unsigned p = 0; p < pairs; p++)
-            pair[r][p] = _mm256_castsi256_ps(two(&sum[r][2 * p], &sum[r][2 * p + 1]));
+    UNROLL for (unsigned c = 0; c < columns; c++) at[c] = vector[c].at;
+    UNROLL for (unsigned r = 0; r < 4; r++)
+    {
+        UNROLL for (unsigned p = 0; p < pairs; p++) pair[r][p] = _mm256_castsi256_ps(two(&sum[r][2 * p], &sum[r][2 * p + 1]));
         single[r] = _mm_loadu_ps(sum[r][last].f32);
     }
     for (; laps > 0; laps--) {
@@ -55,9 +54,9 @@ ALWAYS void tile_f32(uint64_t laps, struct cpu_loop_source elements, const struc
         next_lap(at, vector, columns);
         elements.at += elements.step;
     }
-    for (unsigned r = 0; r < 4; r++) {
-        for (unsigned p = 0; p < pairs; p++)
-            _mm256_storeu2_m128(sum[r][2 * p + 1].f32, sum[r][2 * p].f32, pair[r][p]);
+    UNROLL for (unsigned r = 0; r < 4; r++)
+    {
+        UNROLL for (unsigned p = 0; p < pairs; p++) _mm256_storeu2_m128(sum[r][2 * p + 1].f32, sum[r][2 * p].f32, pair[r][p]);
         if (odd)
             _mm_storeu_ps(sum[r][last].f32, single[r]);
     }
@@ -70,10 +69,10 @@ ALWAYS void tile_f64(uint64_t laps, struct cpu_loop_source elements, const struc
 {
     const uint8_t *at[COLUMNS];
     __m128d all[2][COLUMNS];
-    for (unsigned c = 0; c < columns; c++) {
+    UNROLL for (unsigned c = 0; c < columns; c++)
+    {
         at[c] = vector[c].at;
-        for (unsigned r = 0; r < 2; r++)
-            all[r][c] = _mm_loadu_pd(sum[r][c].f64);
+        UNROLL for (unsigned r = 0; r < 2; r++) all[r][c] = _mm_loadu_pd(sum[r][c].f64);
     }
     for (; laps > 0; laps--) {
         const __m128d first = _mm_loaddup_pd((const double *)(const void *)elements.at);
@@ -87,9 +86,7 @@ ALWAYS void tile_f64(uint64_t laps, struct cpu_loop_source elements, const struc
         next_lap(at, vector, columns);
         elements.at += elements.step;
     }
-    for (unsigned c = 0; c < columns; c++)
-        for (unsigned r = 0; r < 2; r++)
-            _mm_storeu_pd(sum[r][c].f64, all[r][c]);
+    UNROLL for (unsigned c = 0; c < columns; c++) UNROLL for (unsigned r = 0; r < 2; r++) _mm_storeu_pd(sum[r][c].f64, all[r][c]);
 }
 
 /* --- bytes: sums of two products each, brought together behind the last lap. Sums wrap at 32 bits, so their order does not
@@ -105,10 +102,10 @@ ALWAYS void tile_i8(uint64_t laps, struct cpu_loop_source elements, const struct
 {
     const uint8_t *at[COLUMNS];
     __m256i half[4][COLUMNS];
-    for (unsigned c = 0; c < columns; c++) {
+    UNROLL for (unsigned c = 0; c < columns; c++)
+    {
         at[c] = vector[c].at;
-        for (unsigned r = 0; r < 4; r++)
-            half[r][c] = _mm256_setzero_si256();
+        UNROLL for (unsigned r = 0; r < 4; r++) half[r][c] = _mm256_setzero_si256();
     }
     for (; laps > 0; laps--) {
         __m256i column[COLUMNS];
@@ -124,12 +121,12 @@ ALWAYS void tile_i8(uint64_t laps, struct cpu_loop_source elements, const struct
         next_lap(at, vector, columns);
         elements.at += elements.step;
     }
-    for (unsigned c = 0; c < columns; c++)
-        for (unsigned r = 0; r < 4; r++) {
-            const __m128i low = _mm256_castsi256_si128(half[r][c]), high = _mm256_extracti128_si256(half[r][c], 1);
-            __m128i *to = (__m128i *)(void *)&sum[r][c];
-            _mm_storeu_si128(to, _mm_add_epi32(_mm_loadu_si128(to), _mm_hadd_epi32(low, high)));
-        }
+    UNROLL for (unsigned c = 0; c < columns; c++) UNROLL for (unsigned r = 0; r < 4; r++)
+    {
+        const __m128i low = _mm256_castsi256_si128(half[r][c]), high = _mm256_extracti128_si256(half[r][c], 1);
+        __m128i *to = (__m128i *)(void *)&sum[r][c];
+        _mm_storeu_si128(to, _mm_add_epi32(_mm_loadu_si128(to), _mm_hadd_epi32(low, high)));
+    }
 }
 
 #define BY_COLUMNS(name, tile)                                                                                                   \
