@@ -201,8 +201,8 @@ const struct api_verb verb_model = {
             .synopsis = "check DIR [NAME...]",
             .summary = "networks against their expected outputs",
             .text =
-                "DIR holds a folder per network: model.onnx, model.mlmodel or a .mlpackage, with golden/golden.json and .npy "
-                "files\n"
+                "DIR holds a folder per network: model.onnx, model.mlmodel or the only .onnx, .mlmodel or .mlpackage, with "
+                "golden/golden.json and .npy files\n"
                 "(outputs within 2e-4 of the largest expected number), or with test_data_set_N of ONNX's backend tests (each\n"
                 "number within 1e-3 of it and 1e-7). Folders of such folders are looked into.\n"
                 "Networks with operators that are not known are skipped by name. On a unit, operators without a kernel are "

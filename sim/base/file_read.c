@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_ROOM = 1 << 16 };
 
@@ -44,4 +45,10 @@ bool file_read_all(FILE *file, size_t most, uint8_t **bytes, size_t *size)
     *bytes = NULL;
     errno = why;
     return false;
+}
+
+bool file_is_git_lfs_pointer(const void *bytes, size_t size)
+{
+    static const char begin[] = "version https://git-lfs.github.com/spec/";
+    return size >= sizeof begin && memcmp(bytes, begin, sizeof begin - 1) == 0;
 }

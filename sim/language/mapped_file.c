@@ -1,6 +1,7 @@
 #include "sim/language/mapped_file.h"
 
 #include "isa/list_grow.h"
+#include "sim/base/file_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,10 @@ static bool map(struct mapped_file *file, int descriptor, struct orch_error *err
     if (bytes == MAP_FAILED)
         return orch_fail(error, ORCH_USAGE, "cannot be mapped: %s", strerror(errno));
     *file = (struct mapped_file){bytes, (size_t)st.st_size, true};
-    return true;
+    if (!file_is_git_lfs_pointer(bytes, file->size))
+        return true;
+    mapped_file_close(file);
+    return orch_fail(error, ORCH_USAGE, FILE_GIT_LFS_POINTER);
 }
 
 bool mapped_file_open(struct mapped_file *file, const char *path, struct orch_error *error)

@@ -1,5 +1,6 @@
 #include "sim/network/case.h"
 
+#include "isa/array_count.h"
 #include "sim/base/file_read.h"
 #include "sim/base/json_read.h"
 #include "sim/network/arrays.h"
@@ -21,30 +22,38 @@ static bool exists(const char *path)
 
 /* ---- the model ---- */
 
-static bool is_package(const char *name)
+static bool ends_in(const char *name, const char *ending)
 {
     const char *const dot = strrchr(name, '.');
-    return dot && strcmp(dot, ".mlpackage") == 0;
+    return name[0] != '.' && dot && strcmp(dot, ending) == 0;
+}
+
+/* The only entry of a folder with an ending. */
+static bool only_one(const char *folder, const char *ending, char *path, size_t size)
+{
+    unsigned found = 0;
+    DIR *const dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        if (ends_in(e->d_name, ending) && found++ == 0)
+            snprintf(path, size, "%s/%s", folder, e->d_name);
+    if (dir)
+        closedir(dir);
+    return found == 1;
 }
 
 bool net_case_model(const char *folder, char *path, size_t size)
 {
     static const char *const names[] = {"model.onnx", "model.mlmodel", "model.mlmodel.gz"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    static const char *const endings[] = {".mlpackage", ".onnx", ".mlmodel"};
+    for (size_t k = 0; k < ARRAY_COUNT(names); k++) {
         snprintf(path, size, "%s/%s", folder, names[k]);
         if (exists(path))
             return true;
     }
-    bool found = false;
-    DIR *const dir = opendir(folder);
-    for (struct dirent *e; dir && !found && (e = readdir(dir)) != NULL;)
-        if (e->d_name[0] != '.' && is_package(e->d_name)) {
-            snprintf(path, size, "%s/%s", folder, e->d_name);
-            found = true;
-        }
-    if (dir)
-        closedir(dir);
-    return found;
+    for (size_t k = 0; k < ARRAY_COUNT(endings); k++)
+        if (only_one(folder, endings[k], path, size))
+            return true;
+    return false;
 }
 
 static bool open_golden(const char *folder, char path[PATH_MAX], struct json_reader *r, struct orch_error *error)

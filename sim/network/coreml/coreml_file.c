@@ -37,7 +37,11 @@ static bool read_file(const char *path, size_t most, uint8_t **bytes, size_t *si
         orch_fail(error, ORCH_USAGE, "%s: %s", path, errno == EFBIG ? "too long" : strerror(errno));
     if (file)
         fclose(file);
-    return ok;
+    if (!ok || !file_is_git_lfs_pointer(*bytes, *size))
+        return ok;
+    free(*bytes);
+    *bytes = NULL;
+    return orch_fail(error, ORCH_USAGE, "%s: " FILE_GIT_LFS_POINTER, path);
 }
 
 /* Where the root item of the manifest is, below the folder Data. */

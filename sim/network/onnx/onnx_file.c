@@ -11,11 +11,13 @@ struct net_model *onnx_load(const char *path, struct orch_error *error)
     uint8_t *bytes = NULL;
     size_t size = 0;
     FILE *const file = fopen(path, "rb");
-    const bool ok = file && file_read_all(file, ONNX_BYTES_MAX, &bytes, &size);
+    bool ok = file && file_read_all(file, ONNX_BYTES_MAX, &bytes, &size);
     if (!ok)
         orch_fail(error, ORCH_USAGE, "%s: %s", path, errno == EFBIG ? "longer than 2 GiB" : strerror(errno));
     if (file)
         fclose(file);
+    if (ok && file_is_git_lfs_pointer(bytes, size))
+        ok = orch_fail(error, ORCH_USAGE, "%s: " FILE_GIT_LFS_POINTER, path);
     struct net_model *const model = ok ? onnx_import(path, bytes, size, error) : NULL;
     free(bytes);
     return model;

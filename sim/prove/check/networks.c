@@ -320,7 +320,7 @@ bool check_networks(const char *folder, const char *const *names, size_t name_co
         if (strcmp(request->unit, orch_part_name(part)) == 0)
             job.part = part;
     const struct case_kind kind = {.noun = "network",
-                                   .marker = "a model (model.onnx, model.mlmodel or a .mlpackage)",
+                                   .marker = "a model (model.onnx, model.mlmodel or the only .onnx, .mlmodel or .mlpackage)",
                                    .is_case = is_case,
                                    .check = check_case,
                                    .context = &job};
