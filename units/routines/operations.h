@@ -334,6 +334,45 @@ struct operation_window {
 };
 struct operation_window operation_window(const struct routine_request *request);
 
+/* ---- whole numbers ---- */
+
+/* Types of elements: numbers are of the request's type, words of 64 bits are two of i32, the lower one first. */
+#define ROUTINE_WHOLE_WORDS   "number|u8|i32|i64"
+#define ROUTINE_CAST_WORDS    ROUTINE_WHOLE_WORDS "|bool"
+#define ROUTINE_INTEGER_WORDS "add|sub|mul|min|max|and|or|xor"
+#define ROUTINE_COMPARE_WORDS "eq|lt|le|gt|ge"
+#define ROUTINE_SINGLE_WORDS  "none|a|b|both"
+enum { WHOLE_NUMBER, WHOLE_U8, WHOLE_I32, WHOLE_I64, WHOLE_BOOL };
+enum { INTEGER_ADD, INTEGER_SUB, INTEGER_MUL, INTEGER_MIN, INTEGER_MAX, INTEGER_AND, INTEGER_OR, INTEGER_XOR };
+enum { COMPARE_EQ, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
+enum { SINGLE_NONE, SINGLE_A, SINGLE_B, SINGLE_BOTH };
+enum { PAIR_N, PAIR_OP, PAIR_OF, PAIR_PERIOD, PAIR_OWN };
+#define ROUTINE_PAIR_PARAMETERS(ops)                                                                                             \
+    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "op", .words = ops},                         \
+        {.name = "of", .words = ROUTINE_WHOLE_WORDS},                                                                            \
+    {                                                                                                                            \
+        .name = "period", .least = 0, .most = INT64_C(1) << 36                                                                   \
+    }
+enum { SELECT_N, SELECT_OF, SELECT_SINGLE, SELECT_OWN };
+#define ROUTINE_SELECT_PARAMETERS                                                                                                \
+    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "of", .words = ROUTINE_WHOLE_WORDS},         \
+    {                                                                                                                            \
+        .name = "single", .words = ROUTINE_SINGLE_WORDS                                                                          \
+    }
+enum { CAST_N, CAST_FROM, CAST_TO, CAST_OWN };
+#define ROUTINE_CAST_PARAMETERS                                                                                                  \
+    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "from", .words = ROUTINE_WHOLE_WORDS},       \
+    {                                                                                                                            \
+        .name = "to", .words = ROUTINE_CAST_WORDS                                                                                \
+    }
+/* b begins again after `period` elements unless that is 0. Sums and products wrap as the type does. */
+extern const struct routine_operation operation_integer; /* operands a, b, out */
+extern const struct routine_operation operation_compare; /* operands a, b, out: bytes, 1 or 0 */
+/* a where the condition's byte is not 0, else b; either may be one element for all. */
+extern const struct routine_operation operation_select; /* operands condition, a, b, out */
+/* Numbers become whole toward zero, what is wide keeps its low bits, bool is whether it is not 0. */
+extern const struct routine_operation operation_cast; /* operands x, out */
+
 /* ---- functions ---- */
 
 /* alpha as requests give it: slope of leaky_relu, scale of elu; 0 = the usual value. */

@@ -148,7 +148,7 @@ bool lowering_activation(struct lowering *l, float *data, int64_t count)
 /* ---- two operands ---- */
 
 /* Each dimension of `b` is 1 or that of `shape`. */
-static bool is_repeated(struct lowering *l, const struct net_array *shape, const struct net_array *b)
+bool lowering_is_repeated(struct lowering *l, const struct net_array *shape, const struct net_array *b)
 {
     bool fits = b->dims <= shape->dims;
     for (unsigned d = 1; fits && d <= b->dims; d++)
@@ -156,8 +156,7 @@ static bool is_repeated(struct lowering *l, const struct net_array *shape, const
     return fits || lowering_leave(l, "an operand of %u dimensions that are not those of the result", b->dims);
 }
 
-/* Elements after which `b` begins again when its dimensions stand below the last ones of `shape`; 0 = it is not so simple. */
-static int64_t period_of(const struct net_array *shape, const struct net_array *b)
+int64_t lowering_period(const struct net_array *shape, const struct net_array *b)
 {
     bool ones = false;
     for (unsigned d = 1; d <= b->dims; d++) {
@@ -224,17 +223,19 @@ static const float *expand_by_product(struct lowering *l, const struct net_array
     return to;
 }
 
-static const float *expand(struct lowering *l, const struct net_array *shape, const struct net_array *b, float *to)
+const void *lowering_repeat(struct lowering *l, const struct net_array *shape, const struct net_array *b, void *to)
 {
-    const int64_t run = l->part == PART_ANE ? run_of(shape, b) : 0;
+    const int64_t run = l->part == PART_ANE && b->type == NET_F32 ? run_of(shape, b) : 0;
     if (run > 1 && run * b->count == shape->count)
         return expand_by_product(l, b, run, to);
     int64_t columns;
     const uint32_t *const place = places_of(l, shape, b, &columns);
     const int64_t rows = shape->count / columns;
-    struct lowered_step *const step = lowering_step(l, to, shape->count, "gather:%lldx%lldx%lld", (long long)(b->count / columns),
-                                                    (long long)columns, (long long)rows);
-    lowering_read(step, b->data, b->count);
+    struct lowered_step *const step =
+        lowering_moves(lowering_step(l, to, shape->count, "gather:%lldx%lldx%lld", (long long)(b->count / columns),
+                                     (long long)(columns * lowering_words(b->type)), (long long)rows),
+                       b->type, shape->count);
+    lowering_read_elements(step, b->type, b->data, b->count);
     lowering_read(step, place, rows);
     return to;
 }
@@ -290,12 +291,12 @@ static bool add_channels(struct lowering *l, const char *word, const float *a, c
 bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *a, const struct net_array *shape,
                              const struct net_array *b, float *to)
 {
-    if (!is_repeated(l, shape, b))
+    if (!lowering_is_repeated(l, shape, b))
         return false;
     if (channel_run(l, word, shape, b))
         return add_channels(l, word, a, shape, b, to);
     const int64_t count = shape->count, run = l->part == PART_ANE && b->count < count ? run_of(shape, b) : 0;
-    int64_t period = b->count == count ? 0 : period_of(shape, b);
+    int64_t period = b->count == count ? 0 : lowering_period(shape, b);
     const bool ahead = l->part == PART_ANE && b->count > 1 && lowering_holds_constant(l, b) && !ane_repeats(period, count);
     const bool twice = !ahead && !period && run > 1 && ane_repeats(run * b->count, count);
     const bool simple = b->count == count || (period > 0 && !ahead);
@@ -309,7 +310,7 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
     const float *const second = simple  ? b->data
                                 : ahead ? write_out(l, shape, b)
                                 : twice ? expand_by_product(l, b, run, lowering_scratch(l, period))
-                                        : expand(l, shape, b, lowering_scratch(l, count));
+                                        : lowering_repeat(l, shape, b, lowering_scratch(l, count));
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s%s", (long long)count, word, option);
     lowering_read(step, a, count);
     lowering_read(step, second, period ? period : count);
@@ -319,9 +320,9 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
 bool lowering_expand(struct lowering *l, const char *word)
 {
     (void)word;
-    if (!is_repeated(l, l->out[0], l->in[0]))
+    if (!lowering_is_repeated(l, l->out[0], l->in[0]))
         return false;
-    expand(l, l->out[0], l->in[0], l->out[0]->data);
+    lowering_repeat(l, l->out[0], l->in[0], l->out[0]->data);
     return true;
 }
 
@@ -344,11 +345,29 @@ bool lowering_pair(struct lowering *l, const char *word)
         a = b;
         b = swapped;
     }
-    if (!is_repeated(l, out, a))
+    if (!lowering_is_repeated(l, out, a))
         return false;
     const float *const first =
-        a->count == out->count ? (const float *)a->data : expand(l, out, a, lowering_scratch(l, out->count));
+        a->count == out->count ? (const float *)a->data : lowering_repeat(l, out, a, lowering_scratch(l, out->count));
     return lowering_broadcast_pair(l, word, first, out, b, out->data);
+}
+
+/* The positive part, less the magnitude of the negative one times the slope. */
+bool lowering_prelu(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const slope = l->node->inputs > 1 ? l->in[1] : NULL, *const out = l->out[0];
+    (void)word;
+    if (!slope || !lowering_is_repeated(l, out, slope))
+        return lowering_leave(l, "no slope");
+    float *const below = lowering_scratch(l, x->count), *const above = lowering_scratch(l, x->count);
+    lowering_read(lowering_step(l, below, x->count, "elementwise:%lld,op=neg+relu", (long long)x->count), x->data, x->count);
+    if (!lowering_broadcast_pair(l, "mul", below, out, slope, below))
+        return false;
+    lowering_read(lowering_step(l, above, x->count, "elementwise:%lld,op=relu", (long long)x->count), x->data, x->count);
+    struct lowered_step *const step = lowering_step(l, out->data, x->count, "elementwise:%lld,op=sub", (long long)x->count);
+    lowering_read(step, above, x->count);
+    lowering_read(step, below, x->count);
+    return lowering_holds(l);
 }
 
 /* Operands one after another; the first that is as large as the result is where they are added to. */

@@ -158,12 +158,14 @@ static bool widen(struct lowering *l)
     return lowering_holds(l);
 }
 
-/* Only integers become numbers by a kernel, and bytes words. */
+/* Signed bytes become numbers and words by the kernel of integers with scales. */
 bool lowering_cast(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
     (void)word;
-    if (x && l->out[0] && x->count && l->out[0]->type == NET_I32 && word_of(x->type) && x->type != NET_I32)
+    if (x && l->out[0] && lowering_whole_cast(l))
+        return true;
+    if (x && l->out[0] && x->count && l->out[0]->type == NET_I32 && x->type == NET_I8)
         return widen(l);
     if (!x || !l->out[0] || x->count == 0 || l->out[0]->type != NET_F32 || !word_of(x->type))
         return lowering_leave(l, "the library's Cast has no version from %s to %s", x ? net_type_name(x->type) : "nothing",

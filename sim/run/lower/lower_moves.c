@@ -3,11 +3,17 @@
 
 #include <string.h>
 
+/* The Neural Engine moves numbers alone. */
+static bool on_engine(const struct lowering *l)
+{
+    return l->part == PART_ANE && l->in[0]->type == NET_F32;
+}
+
 /* Where the rows of the result stand in the input: rows are the dimensions at the end that stay where they are. */
 static bool move_rows(struct lowering *l, const int64_t *perm, unsigned moved)
 {
     const struct net_array *const x = l->in[0];
-    const int64_t columns = net_extent(x->shape, moved, x->dims), rows = x->count / columns;
+    const int64_t columns = net_extent(x->shape, moved, x->dims), rows = x->count / columns, words = lowering_words(x->type);
     int64_t stride[NET_DIMS_MAX];
     uint32_t *const place = lowering_scratch(l, rows);
     net_strides(x->shape, x->dims, stride);
@@ -17,9 +23,11 @@ static bool move_rows(struct lowering *l, const int64_t *perm, unsigned moved)
             at += left % x->shape[perm[d]] * (stride[perm[d]] / columns);
         place[i] = (uint32_t)at;
     }
-    struct lowered_step *const step = lowering_step(l, l->out[0]->data, x->count, "gather:%lldx%lldx%lld", (long long)rows,
-                                                    (long long)columns, (long long)rows);
-    lowering_read(step, x->data, x->count);
+    struct lowered_step *const step =
+        lowering_moves(lowering_step(l, l->out[0]->data, x->count, "gather:%lldx%lldx%lld", (long long)rows,
+                                     (long long)(columns * words), (long long)rows),
+                       x->type, x->count);
+    lowering_read_elements(step, x->type, x->data, x->count);
     lowering_read(step, place, rows);
     return true;
 }
@@ -58,6 +66,25 @@ static bool swap_blocks(struct lowering *l, unsigned moved)
     return lowering_holds(l);
 }
 
+/* Elements of two words go one by one as rows of a table. */
+void lowering_turn(struct lowering *l, enum net_type type, const void *from, int64_t batch, int64_t rows, int64_t columns,
+                   void *to)
+{
+    const int64_t count = batch * rows * columns;
+    const bool wide = lowering_words(type) > 1;
+    uint32_t *const place = wide ? lowering_scratch(l, count) : NULL;
+    for (int64_t i = 0; place && i < count; i++)
+        place[i] = (uint32_t)(i / (rows * columns) * rows * columns + i % rows * columns + i / rows % columns);
+    struct lowered_step *const step =
+        lowering_moves(wide ? lowering_step(l, to, count, "gather:%lldx2x%lld", (long long)count, (long long)count)
+                            : lowering_step(l, to, count, "transpose:%lldx%lld,batch=%lld", (long long)rows, (long long)columns,
+                                            (long long)batch),
+                       type, count);
+    lowering_read_elements(step, type, from, count);
+    if (wide)
+        lowering_read(step, place, count);
+}
+
 bool lowering_transpose(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
@@ -72,14 +99,12 @@ bool lowering_transpose(struct lowering *l, const char *word)
         perm[d] = asked ? asked[d] : x->dims - 1 - d;
     if (is_matrix(perm, x->dims, &batch, &split)) {
         const int64_t rows = net_extent(x->shape, batch, split), columns = net_extent(x->shape, split, x->dims);
-        lowering_read(lowering_step(l, l->out[0]->data, x->count, "transpose:%lldx%lld,batch=%lld", (long long)rows,
-                                    (long long)columns, (long long)(x->count / rows / columns)),
-                      x->data, x->count);
-        return true;
+        lowering_turn(l, x->type, x->data, x->count / rows / columns, rows, columns, l->out[0]->data);
+        return lowering_holds(l);
     }
     while (moved > 0 && perm[moved - 1] == moved - 1)
         moved--;
-    if (l->part == PART_ANE && swaps_last(perm, moved))
+    if (on_engine(l) && swaps_last(perm, moved))
         return swap_blocks(l, moved);
     return move_rows(l, perm, moved);
 }
@@ -87,17 +112,29 @@ bool lowering_transpose(struct lowering *l, const char *word)
 /* Up to so many operands behind one another, each of so many rows. */
 enum { CONCAT_MOST = 4 };
 
-void lowering_add_concat(struct lowering *l, int64_t rows, unsigned operands, const float *const *from, const int64_t *columns,
-                         float *to)
+static void add_concat(struct lowering *l, enum net_type type, int64_t rows, unsigned operands, const void *const *from,
+                       const int64_t *columns, void *to)
 {
+    const int64_t words = lowering_words(type);
     int64_t all = 0;
     for (unsigned k = 0; k < operands; k++)
         all += columns[k];
-    struct lowered_step *const step = lowering_step(
-        l, to, rows * all, "concat:%lldx%lldx%lld,c=%lld,d=%lld", (long long)rows, (long long)columns[0], (long long)columns[1],
-        (long long)(operands > 2 ? columns[2] : 0), (long long)(operands > 3 ? columns[3] : 0));
+    struct lowered_step *const step = lowering_moves(
+        lowering_step(l, to, rows * all, "concat:%lldx%lldx%lld,c=%lld,d=%lld", (long long)rows, (long long)(columns[0] * words),
+                      (long long)(columns[1] * words), (long long)(operands > 2 ? columns[2] * words : 0),
+                      (long long)(operands > 3 ? columns[3] * words : 0)),
+        type, rows * all);
     for (unsigned k = 0; k < operands; k++)
-        lowering_read(step, from[k], rows * columns[k]);
+        lowering_read_elements(step, type, from[k], rows * columns[k]);
+}
+
+void lowering_add_concat(struct lowering *l, int64_t rows, unsigned operands, const float *const *from, const int64_t *columns,
+                         float *to)
+{
+    const void *any[CONCAT_MOST] = {NULL};
+    for (unsigned k = 0; k < operands; k++)
+        any[k] = from[k];
+    add_concat(l, NET_F32, rows, operands, any, columns, to);
 }
 
 /* More than the library takes at a time are joined a few at a time. */
@@ -107,7 +144,7 @@ bool lowering_concat(struct lowering *l, const char *word)
     const int64_t axis = net_attr_int(l->node, "axis", 0);
     const unsigned at = (unsigned)(axis < 0 ? axis + out->dims : axis);
     const int64_t rows = net_extent(out->shape, 0, at);
-    const float *from[CONCAT_MOST];
+    const void *from[CONCAT_MOST];
     int64_t columns[CONCAT_MOST];
     unsigned held = 0;
     (void)word;
@@ -121,8 +158,8 @@ bool lowering_concat(struct lowering *l, const char *word)
         columns[held++] = l->in[k]->count / rows;
         if (held < CONCAT_MOST && !last)
             continue;
-        float *const to = last ? out->data : lowering_scratch(l, out->count);
-        lowering_add_concat(l, rows, held, from, columns, to);
+        void *const to = last ? out->data : lowering_scratch(l, out->count * lowering_words(out->type));
+        add_concat(l, out->type, rows, held, from, columns, to);
         for (unsigned i = 1; i < held; i++)
             columns[0] += columns[i];
         from[0] = to;
@@ -143,7 +180,7 @@ bool lowering_gather(struct lowering *l, const char *word)
         return lowering_leave(l, "axis %lld, %lld places", (long long)axis, (long long)index->count);
     const int64_t tables = net_extent(table->shape, 0, at), rows = table->shape[at], all = tables * rows;
     const int64_t columns = table->count / all, count = tables * index->count;
-    if (l->part == PART_ANE && tables == 1 && index->count == 1) { /* one row is a slice, which the engine has */
+    if (on_engine(l) && tables == 1 && index->count == 1) { /* one row is a slice, which the engine has */
         const int64_t row = net_array_integer(index, 0);
         if (row < -rows || row >= rows)
             return lowering_leave(l, "row %lld of %lld", (long long)row, (long long)rows);
@@ -159,9 +196,11 @@ bool lowering_gather(struct lowering *l, const char *word)
             return lowering_leave(l, "row %lld of %lld", (long long)row, (long long)rows);
         place[i] = (uint32_t)(i / index->count * rows + (row < 0 ? row + rows : row));
     }
-    struct lowered_step *const step = lowering_step(l, l->out[0]->data, l->out[0]->count, "gather:%lldx%lldx%lld", (long long)all,
-                                                    (long long)columns, (long long)count);
-    lowering_read(step, table->data, table->count);
+    struct lowered_step *const step =
+        lowering_moves(lowering_step(l, l->out[0]->data, l->out[0]->count, "gather:%lldx%lldx%lld", (long long)all,
+                                     (long long)(columns * lowering_words(table->type)), (long long)count),
+                       table->type, l->out[0]->count);
+    lowering_read_elements(step, table->type, table->data, table->count);
     lowering_read(step, place, count);
     return true;
 }
@@ -171,16 +210,18 @@ static void add_part(struct lowering *l, unsigned axis, int64_t first, const str
 {
     const struct net_array *const x = l->in[0];
     const int64_t rows = net_extent(x->shape, 0, axis), inner = net_extent(x->shape, axis + 1, x->dims);
-    if (l->part == PART_ANE && rows == 1 && inner > 1) { /* rows of a matrix, which are shorter than one row of it all */
+    const int64_t words = lowering_words(x->type);
+    if (on_engine(l) && rows == 1 && inner > 1) { /* rows of a matrix, which are shorter than one row of it all */
         lowering_read(lowering_step(l, out->data, out->count, "slice:%lldx%lld,h=%lld,w=%lld,row=%lld", (long long)x->shape[axis],
                                     (long long)inner, (long long)out->shape[axis], (long long)inner, (long long)first),
                       x->data, x->count);
         return;
     }
-    lowering_read(lowering_step(l, out->data, out->count, "slice:%lldx%lld,h=%lld,w=%lld,column=%lld", (long long)rows,
-                                (long long)(x->count / rows), (long long)rows, (long long)(out->shape[axis] * inner),
-                                (long long)(first * inner)),
-                  x->data, x->count);
+    struct lowered_step *const step =
+        lowering_step(l, out->data, out->count, "slice:%lldx%lld,h=%lld,w=%lld,column=%lld", (long long)rows,
+                      (long long)(x->count / rows * words), (long long)rows, (long long)(out->shape[axis] * inner * words),
+                      (long long)(first * inner * words));
+    lowering_read_elements(lowering_moves(step, x->type, out->count), x->type, x->data, x->count);
 }
 
 static bool lowering_split(struct lowering *l)

@@ -6,25 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The places of the elements of `x`, from 1 on: what has none is a zero. */
-static struct net_array *number_places(const struct net_array *x, struct orch_error *error)
+/* The places of the elements of `x`, from `first` on: what has none is a zero. */
+static struct net_array *number_places(const struct net_array *x, int64_t first, struct orch_error *error)
 {
     struct net_array *const a = net_array_new(NET_F64, x->shape, x->dims, error);
     for (int64_t i = 0; a && i < a->count; i++)
-        ((double *)a->data)[i] = (double)(i + 1);
+        ((double *)a->data)[i] = (double)(first + i);
     return a;
 }
 
-/* What the node makes of the places; NULL when it does not only move them. */
-static struct net_array *move_places(struct lowering *l)
+/* What the node makes of the places of operand `table`, and of another one behind them unless `also` is 0; NULL when it does not
+ * only move them. */
+static struct net_array *move_places(struct lowering *l, size_t table, size_t also)
 {
     struct orch_error error = {0};
     struct net_array **const in = calloc(l->node->inputs + l->node->outputs + 1, sizeof(*in)), **const out = in + l->node->inputs;
-    struct net_array *const places = in ? number_places(l->in[0], &error) : NULL;
+    struct net_array *const places = in ? number_places(l->in[table], 1, &error) : NULL;
+    struct net_array *const more = also && places ? number_places(l->in[also], l->in[table]->count + 1, &error) : NULL;
     struct net_array *moved = NULL;
-    if (places) {
+    if (places && (more || !also)) {
         memcpy(in, l->in, l->node->inputs * sizeof(*in));
-        in[0] = places;
+        in[also] = also ? more : in[also];
+        in[table] = places;
         if (strcmp(l->node->op, "Pad") == 0 && l->node->inputs > 2)
             in[2] = NULL; /* the border: zeros */
         if (net_evaluate_node(l->node, in, out, NULL, &error))
@@ -35,6 +38,7 @@ static struct net_array *move_places(struct lowering *l)
     if (!moved)
         lowering_leave(l, "%.150s", error.text[0] ? error.text : "memory is out");
     net_array_release(places);
+    net_array_release(more);
     free(in);
     return moved;
 }
@@ -65,16 +69,17 @@ static int64_t columns_of(const struct net_array *moved, int64_t from_count)
     return best;
 }
 
-bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
-                            int64_t columns, void *to)
+bool lowering_gather_places(struct lowering *l, enum net_type type, const void *from, int64_t from_count, const double *place,
+                            int64_t count, int64_t columns, void *to)
 {
     const int64_t rows = count / columns, table = from_count / columns;
     uint32_t *const index = lowering_scratch(l, rows);
     for (int64_t i = 0; index && i < rows; i++)
         index[i] = place[i * columns] > 0 ? (uint32_t)(((int64_t)place[i * columns] - 1) / columns) : UINT32_MAX;
-    struct lowered_step *const step =
-        lowering_step(l, to, count, "gather:%lldx%lldx%lld", (long long)table, (long long)columns, (long long)rows);
-    lowering_read(step, from, from_count);
+    struct lowered_step *const step = lowering_moves(lowering_step(l, to, count, "gather:%lldx%lldx%lld", (long long)table,
+                                                                   (long long)(columns * lowering_words(type)), (long long)rows),
+                                                     type, count);
+    lowering_read_elements(step, type, from, from_count);
     lowering_read(step, index, rows);
     return lowering_holds(l);
 }
@@ -85,6 +90,8 @@ static bool gather_bordered(struct lowering *l, const struct net_array *moved, d
     const struct net_array *const x = l->in[0];
     float *const own = lowering_scratch(l, 1), *const table = lowering_scratch(l, x->count + 1);
     double *const place = moved->data;
+    if (x->type != NET_F32)
+        return lowering_leave(l, "a border of whole numbers other than 0");
     if (!lowering_holds(l))
         return false;
     own[0] = (float)border;
@@ -93,7 +100,7 @@ static bool gather_bordered(struct lowering *l, const struct net_array *moved, d
     lowering_read(step, own, 1);
     for (int64_t i = 0; i < moved->count; i++)
         place[i] = place[i] > 0 ? place[i] : (double)(x->count + 1);
-    return lowering_gather_places(l, table, x->count + 1, place, moved->count, 1, l->out[0]->data);
+    return lowering_gather_places(l, NET_F32, table, x->count + 1, place, moved->count, 1, l->out[0]->data);
 }
 
 bool lowering_by_places(struct lowering *l, const char *word)
@@ -102,16 +109,54 @@ bool lowering_by_places(struct lowering *l, const char *word)
     const double border = strcmp(word, "pad") == 0 && value && value->count ? net_array_double(value, 0) : 0;
     if (strcmp(word, "resize") == 0 && strcmp(net_attr_text(l->node, "mode", "nearest"), "nearest") != 0)
         return lowering_leave(l, "elements that are mixed");
-    struct net_array *const moved = move_places(l);
+    struct net_array *const moved = move_places(l, 0, 0);
     if (!moved)
         return false;
     const bool fits = moved->count == l->out[0]->count;
     const bool ok = fits && border != 0 ? gather_bordered(l, moved, border)
-                    : fits ? lowering_gather_places(l, x->data, x->count, moved->data, moved->count, columns_of(moved, x->count),
-                                                    l->out[0]->data)
-                           : lowering_leave(l, "another shape than expected");
+                    : fits              ? lowering_gather_places(l, x->type, x->data, x->count, moved->data, moved->count,
+                                                                 columns_of(moved, x->count), l->out[0]->data)
+                                        : lowering_leave(l, "another shape than expected");
     net_array_release(moved);
     return ok;
+}
+
+/* Elements that are put among others are found behind them. */
+bool lowering_scatter(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const more = l->in[2], *const out = l->out[0];
+    const char *const reduction = net_attr_text(l->node, "reduction", "none");
+    const int64_t all = x->count + more->count, words = lowering_words(x->type);
+    (void)word;
+    if (strcmp(reduction, "none") != 0 || more->count == 0)
+        return lowering_leave(l, more->count ? "elements that are added up" : "there are no elements");
+    struct net_array *const moved = move_places(l, 0, 2);
+    void *const table = moved ? lowering_scratch(l, all * words) : NULL;
+    struct lowered_step *const step =
+        table ? lowering_moves(lowering_step(l, table, all, "concat:1x%lldx%lld", (long long)(x->count * words),
+                                             (long long)(more->count * words)),
+                               x->type, all)
+              : NULL;
+    lowering_read_elements(step, x->type, x->data, x->count);
+    lowering_read_elements(step, x->type, more->data, more->count);
+    const bool ok = step && moved->count == out->count &&
+                    lowering_gather_places(l, x->type, table, all, moved->data, moved->count, columns_of(moved, all), out->data);
+    net_array_release(moved);
+    return ok || lowering_leave(l, "another shape than expected");
+}
+
+/* One of two values at each place. */
+bool lowering_one_hot(struct lowering *l, const char *word)
+{
+    const struct net_array *const values = l->node->inputs == 3 ? l->in[2] : NULL, *const out = l->out[0];
+    (void)word;
+    if (!values || !l->in[0] || !l->in[1] || !out || out->count == 0 || values->count != 2 || !lowering_words(out->type))
+        return lowering_leave(l, "there are no elements, or of a type that kernels do not move");
+    struct net_array *const moved = move_places(l, 2, 0);
+    const bool ok = moved && moved->count == out->count &&
+                    lowering_gather_places(l, out->type, values->data, 2, moved->data, moved->count, 1, out->data);
+    net_array_release(moved);
+    return ok || lowering_leave(l, "another shape than expected");
 }
 
 /* ---- images in other sizes ---- */
@@ -223,7 +268,7 @@ static bool resize_by_products(struct lowering *l)
 static bool is_enlarged(struct lowering *l, int64_t high, int64_t wide)
 {
     const struct net_array *const x = l->in[0], *const out = l->out[0];
-    struct net_array *const moved = move_places(l);
+    struct net_array *const moved = move_places(l, 0, 0);
     bool same = moved && moved->count == out->count;
     for (int64_t i = 0; same && i < out->count; i++) {
         const int64_t column = i % out->shape[3] / wide, row = i / out->shape[3] % out->shape[2] / high;

@@ -147,8 +147,14 @@ bool lowering_reduce(struct lowering *l, const char *word)
         return lowering_leave(l, "dimensions that do not stand together");
     const int64_t rows = net_extent(x->shape, 0, first), reduced = net_extent(x->shape, first, end);
     const int64_t inner = x->count / rows / reduced;
-    if (inner > 1 && rows > 1)
-        return lowering_leave(l, "dimensions in the middle");
+    if (inner > 1 && rows > 1) { /* what stands behind them comes in front of them */
+        float *const turned = lowering_scratch(l, x->count);
+        lowering_turn(l, NET_F32, x->data, rows, reduced, inner, turned);
+        lowering_read(lowering_step(l, l->out[0]->data, rows * inner, "reduce:%lldx%lld,op=%s", (long long)(rows * inner),
+                                    (long long)reduced, word),
+                      turned, x->count);
+        return lowering_holds(l);
+    }
     lowering_read(
         inner > 1 ? lowering_step(l, l->out[0]->data, inner, "reduce:%lldx%lld,op=%s,axis=0", (long long)reduced,
                                   (long long)inner, word)

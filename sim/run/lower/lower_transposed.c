@@ -82,7 +82,7 @@ bool lowering_conv_by_windows(struct lowering *l)
         place[i] = from < 0 ? 0 : (double)(row / v.kernel * v.image + from + 1);
     }
     if (place)
-        lowering_gather_places(l, l->in[0]->data, l->in[0]->count, place, count, 1, windows);
+        lowering_gather_places(l, NET_F32, l->in[0]->data, l->in[0]->count, place, count, 1, windows);
     else
         lowering_leave(l, "memory is out");
     free(place);
@@ -125,8 +125,8 @@ static bool lower_tiled(struct lowering *l, const struct conv *v)
         }
         place[i] = (double)((at * v->kernel + tile) * v->image + in + 1);
     }
-    const bool ok =
-        place ? lowering_gather_places(l, product, count, place, count, 1, l->out[0]->data) : lowering_leave(l, "memory is out");
+    const bool ok = place ? lowering_gather_places(l, NET_F32, product, count, place, count, 1, l->out[0]->data)
+                          : lowering_leave(l, "memory is out");
     free(place);
     return ok && finish(l, v);
 }
@@ -157,7 +157,7 @@ static bool spread_image(struct lowering *l, const struct conv *v, const struct 
                               y / v->w.stride[1] < v->w.in[1] && x / v->w.stride[2] < v->w.in[2];
         place[i] = is_there ? (double)(i / area * v->image + y / v->w.stride[1] * v->w.in[2] + x / v->w.stride[2] + 1) : 0;
     }
-    const bool ok = place ? lowering_gather_places(l, l->in[0]->data, l->in[0]->count, place, planes * area, 1, to)
+    const bool ok = place ? lowering_gather_places(l, NET_F32, l->in[0]->data, l->in[0]->count, place, planes * area, 1, to)
                           : lowering_leave(l, "memory is out");
     free(place);
     return ok;
@@ -172,8 +172,8 @@ static bool turn_weights(struct lowering *l, const struct conv *v, float *to)
         const int64_t at = v->kernel - 1 - i % v->kernel, c = i / v->kernel % of_c, k = i / v->kernel / of_c;
         place[i] = (double)(((k / of_k * of_c + c) * of_k + k % of_k) * v->kernel + at + 1);
     }
-    const bool ok =
-        place ? lowering_gather_places(l, l->in[1]->data, count, place, count, 1, to) : lowering_leave(l, "memory is out");
+    const bool ok = place ? lowering_gather_places(l, NET_F32, l->in[1]->data, count, place, count, 1, to)
+                          : lowering_leave(l, "memory is out");
     free(place);
     return ok;
 }

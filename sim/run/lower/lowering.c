@@ -85,8 +85,31 @@ static const struct lowering_rule lowering_rules[] = {
     {"SpaceToDepth", "", lowering_by_places, ""},
     {"GatherElements", "", lowering_by_places, ""},
     {"GatherND", "", lowering_by_places, ""},
+    {"Trilu", "", lowering_by_places, ""},
+    {"Compress", "", lowering_by_places, ""},
+    {"MaxUnpool", "", lowering_by_places, ""},
+    {"ScatterND", "", lowering_scatter, ""},
+    {"ScatterElements", "", lowering_scatter, ""},
+    {"CumSum", "", lowering_running_sum, ""},
+    {"ArgMax", "", lowering_place_of, "argmax"},
+    {"ArgMin", "", lowering_place_of, "argmin"},
+    {"Where", "", lowering_where, ""},
+    {"Equal", "", lowering_compare, "eq"},
+    {"Less", "", lowering_compare, "lt"},
+    {"LessOrEqual", "", lowering_compare, "le"},
+    {"Greater", "", lowering_compare, "gt"},
+    {"GreaterOrEqual", "", lowering_compare, "ge"},
+    {"And", "", lowering_logic, "and"},
+    {"Or", "", lowering_logic, "or"},
+    {"Xor", "", lowering_logic, "xor"},
+    {"Not", "", lowering_logic, "not"},
+    {"IsNaN", "", lowering_is_nan, ""},
     {"ReverseSequence", "", lowering_by_places, ""},
+    {"OneHot", "", lowering_one_hot, ""},
+    {"Range", "", lowering_range, ""},
+    {"PRelu", "", lowering_prelu, ""},
     {"Cast", "", lowering_cast, ""},
+    {"CastLike", "", lowering_cast, ""},
     {"QuantizeLinear", "", lowering_quantise, ""},
     {"DequantizeLinear", "", lowering_dequantise, ""},
     {"DynamicQuantizeLinear", "", lowering_dynamic_quantise, ""},
@@ -119,13 +142,26 @@ static bool are_bytes(enum net_type a, enum net_type b)
 
 bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in)
 {
-    const enum net_type to = net_type_of_onnx(net_attr_int(node, "to", 0));
-    if (rule->lower == lowering_cast) /* bytes keep their bits */
-        return node->inputs > 0 && in[0] && (to == in[0]->type || are_bytes(to, in[0]->type));
+    const bool like = node->inputs > 1 && in[1];
+    const enum net_type to = like ? in[1]->type : net_type_of_onnx(net_attr_int(node, "to", 0));
+    if (rule->lower == lowering_cast) /* bytes keep their bits, and truth values are bytes */
+        return node->inputs > 0 && in[0] &&
+               (to == in[0]->type || are_bytes(to, in[0]->type) || (in[0]->type == NET_BOOL && are_bytes(to, to)));
     if (rule->lower == lowering_cache_rows) /* nothing was kept */
         return node->inputs > 2 && in[0] && in[2] && in[0]->dims == 4 && in[2]->count == 1 &&
                net_array_integer(in[2], 0) == in[0]->shape[2];
     return !rule->lower;
+}
+
+bool lowering_gives_places(const struct lowering_rule *rule, struct net_array *const *out, size_t outputs)
+{
+    const bool multiplied = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer ||
+                            rule->lower == lowering_quantise || rule->lower == lowering_dynamic_quantise ||
+                            rule->lower == lowering_flip;
+    for (size_t k = 0; k < outputs && !multiplied; k++)
+        if (out[k] && !net_type_is_float(out[k]->type))
+            return true;
+    return false;
 }
 
 /* ---- applying ---- */
@@ -135,7 +171,31 @@ static bool reads_integers(const struct lowering_rule *rule)
 {
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
            rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
-           rule->lower == lowering_cache_rows;
+           rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_running_sum ||
+           rule->lower == lowering_place_of;
+}
+
+/* Rules that only move elements, whatever they are. */
+static bool moves_elements(const struct lowering_rule *rule)
+{
+    return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_expand ||
+           rule->lower == lowering_by_places || rule->lower == lowering_transpose || rule->lower == lowering_concat ||
+           rule->lower == lowering_scatter;
+}
+
+/* What of whole numbers is left to other rules. */
+static const struct {
+    bool (*lower)(struct lowering *l, const char *word), (*whole)(struct lowering *l, const char *word);
+} whole_rules[] = {
+    {lowering_pair, lowering_whole_pair}, {lowering_clip, lowering_whole_clip}, {lowering_reduce, lowering_whole_sum}};
+
+static bool (*rule_for(const struct lowering *l, const struct lowering_rule *rule))(struct lowering *l, const char *word)
+{
+    const enum net_type type = l->node->inputs && l->in[0] ? l->in[0]->type : NET_TYPES;
+    for (size_t i = 0; i < ARRAY_COUNT(whole_rules); i++)
+        if (whole_rules[i].lower == rule->lower && type != NET_TYPES && !net_type_is_float(type))
+            return whole_rules[i].whole;
+    return rule->lower;
 }
 
 /* Operands that a rule reads without asking whether they are there. */
@@ -147,7 +207,7 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
     } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
                 {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
                 {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3},
-                {lowering_gru, 3},        {lowering_cache_rows, 3}};
+                {lowering_gru, 3},        {lowering_cache_rows, 3},    {lowering_scatter, 3}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -170,10 +230,11 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
         is_whole = l->in[k] != NULL;
     if (!is_whole)
         return lowering_leave(l, "%s without all its operands", op);
-    if (x->type != NET_F32 || out->type != NET_F32)
+    const bool moved = moves_elements(rule) && x->type == out->type && lowering_words(x->type);
+    if (!moved && (x->type != NET_F32 || out->type != NET_F32))
         return lowering_leave(l, "the library's %s has no version of type %s", op,
                               net_type_name(x->type != NET_F32 ? x->type : out->type));
-    for (size_t k = 1; k < l->node->inputs && !reads_integers(rule); k++)
+    for (size_t k = 1; k < l->node->inputs && !moved && !reads_integers(rule); k++)
         if (l->in[k] && l->in[k]->type != NET_F32)
             return lowering_leave(l, "the library's %s has no version with an operand of type %s", op,
                                   net_type_name(l->in[k]->type));
@@ -184,16 +245,22 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
 }
 
 /* Rules that look at the types themselves. */
-static bool has_integers(const struct lowering_rule *rule)
+static bool has_integers(const struct lowering *l, const struct lowering_rule *rule)
 {
-    return rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer || rule->lower == lowering_quantise ||
-           rule->lower == lowering_dequantise || rule->lower == lowering_dynamic_quantise || rule->lower == lowering_rescale ||
-           rule->lower == lowering_flip || rule->lower == lowering_cast;
+    static bool (*const rules[])(struct lowering * l, const char *word) = {
+        lowering_conv_integer,     lowering_matmul_integer, lowering_quantise, lowering_dequantise,
+        lowering_dynamic_quantise, lowering_rescale,        lowering_flip,     lowering_cast,
+        lowering_compare,          lowering_logic,          lowering_where,    lowering_is_nan,
+        lowering_place_of,         lowering_one_hot,        lowering_range,    lowering_running_sum};
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
+        if (rules[i] == rule->lower)
+            return true;
+    return rule_for(l, rule) != rule->lower;
 }
 
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule)
 {
-    if (!((has_integers(rule) || of_floats(l, rule)) && rule->lower(l, rule->word) && lowering_holds(l)))
+    if (!((has_integers(l, rule) || of_floats(l, rule)) && rule_for(l, rule)(l, rule->word) && lowering_holds(l)))
         return false;
     lowering_find_constants(l);
     return true;
@@ -278,6 +345,28 @@ void lowering_read(struct lowered_step *step, const void *data, int64_t count)
 {
     if (step)
         step->input[step->operands.inputs++] = (struct run_operand){data, 4 * (uint64_t)count};
+}
+
+int64_t lowering_words(enum net_type type)
+{
+    const size_t bytes = type == NET_TYPES ? 0 : net_type_bytes(type);
+    return bytes == 1 ? 1 : (int64_t)bytes / 4;
+}
+
+/* Numbers of f32 are in the network's type on the unit; everything else keeps its bits. */
+struct lowered_step *lowering_moves(struct lowered_step *step, enum net_type type, int64_t count)
+{
+    if (step && type != NET_F32)
+        step->precision = net_type_bytes(type) == 1 ? "u8" : "i32";
+    if (step)
+        step->operands.result_bytes = (uint64_t)count * net_type_bytes(type);
+    return step;
+}
+
+void lowering_read_elements(struct lowered_step *step, enum net_type type, const void *data, int64_t count)
+{
+    if (step)
+        step->input[step->operands.inputs++] = (struct run_operand){data, (uint64_t)count * net_type_bytes(type)};
 }
 
 void lowering_read_bytes(struct lowered_step *step, const void *data, int64_t count)

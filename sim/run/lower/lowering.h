@@ -53,6 +53,8 @@ struct lowering_rule {
 const struct lowering_rule *lowering_rule(const struct net_node *node);
 /* Whether the node's result has the elements of its input, so that nothing is to be computed. */
 bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in);
+/* Whether the node's whole numbers may decide shapes and places of others, unlike those that quantised networks multiply. */
+bool lowering_gives_places(const struct lowering_rule *rule, struct net_array *const *out, size_t outputs);
 /* Begins with the node and its arrays, applies the rule; false with l->why. The caller frees in any case. */
 bool lowering_apply(struct lowering *l, const struct lowering_rule *rule);
 void lowering_free(struct lowering *l);
@@ -68,6 +70,12 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
 void lowering_read(struct lowered_step *step, const void *data, int64_t count);
 /* The same of bytes: the kernel multiplies integers of eight bits. */
 void lowering_read_bytes(struct lowered_step *step, const void *data, int64_t count);
+/* The kernel only moves elements of this type, as so many bytes or words of four bytes each; says so of the step, whose result
+ * has `count` of them. A step that is NULL is passed over. */
+struct lowered_step *lowering_moves(struct lowered_step *step, enum net_type type, int64_t count);
+void lowering_read_elements(struct lowered_step *step, enum net_type type, const void *data, int64_t count);
+/* Words of four bytes, or bytes, of an element that kernels move; 0 = none does. */
+int64_t lowering_words(enum net_type type);
 /* Whether the first two operands are integers of eight bits with a sign, and the others, zero points, all zero; else that is the
  * reason. */
 bool lowering_is_bytes(struct lowering *l);
@@ -117,6 +125,20 @@ bool lowering_dynamic_quantise(struct lowering *l, const char *word);
 bool lowering_rescale(struct lowering *l, const char *word);
 bool lowering_flip(struct lowering *l, const char *word);
 bool lowering_sum(struct lowering *l, const char *word);
+bool lowering_whole_cast(struct lowering *l); /* false without a reason: other types */
+bool lowering_whole_pair(struct lowering *l, const char *word);
+bool lowering_whole_clip(struct lowering *l, const char *word);
+bool lowering_compare(struct lowering *l, const char *word);
+bool lowering_logic(struct lowering *l, const char *word);
+bool lowering_where(struct lowering *l, const char *word);
+bool lowering_is_nan(struct lowering *l, const char *word);
+bool lowering_place_of(struct lowering *l, const char *word);
+bool lowering_running_sum(struct lowering *l, const char *word);
+bool lowering_scatter(struct lowering *l, const char *word);
+bool lowering_one_hot(struct lowering *l, const char *word);
+bool lowering_whole_sum(struct lowering *l, const char *word);
+bool lowering_range(struct lowering *l, const char *word);
+bool lowering_prelu(struct lowering *l, const char *word);
 bool lowering_by_places(struct lowering *l, const char *word);
 bool lowering_resize(struct lowering *l, const char *word);
 bool lowering_conv_transpose(struct lowering *l, const char *word);
@@ -124,8 +146,17 @@ bool lowering_lstm(struct lowering *l, const char *word);
 bool lowering_gru(struct lowering *l, const char *word);
 
 /* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
-bool lowering_gather_places(struct lowering *l, const void *from, int64_t from_count, const double *place, int64_t count,
-                            int64_t columns, void *to);
+bool lowering_gather_places(struct lowering *l, enum net_type type, const void *from, int64_t from_count, const double *place,
+                            int64_t count, int64_t columns, void *to);
+/* Elements of `b`, of any type that kernels move, as ONNX repeats them over the shape of `shape`; returns `to`. */
+const void *lowering_repeat(struct lowering *l, const struct net_array *shape, const struct net_array *b, void *to);
+/* Whether it can be repeated so; else that is the reason. */
+bool lowering_is_repeated(struct lowering *l, const struct net_array *shape, const struct net_array *b);
+/* Elements after which `b` begins again when its dimensions stand below the last ones of `shape`; 0 = it is not so simple. */
+int64_t lowering_period(const struct net_array *shape, const struct net_array *b);
+/* Elements in the order of [batch][columns][rows] that were in [batch][rows][columns]. */
+void lowering_turn(struct lowering *l, enum net_type type, const void *from, int64_t batch, int64_t rows, int64_t columns,
+                   void *to);
 /* to = operands behind one another, each of so many columns in each row. */
 void lowering_add_concat(struct lowering *l, int64_t rows, unsigned operands, const float *const *from, const int64_t *columns,
                          float *to);

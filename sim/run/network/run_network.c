@@ -148,7 +148,8 @@ static bool compute(struct run_network *n, const struct lowering_rule *rule, con
         return false;
     if (lowered && (n->characteristics ? note_steps : compute_steps)(n, title, l, macs, done, error)) {
         n->by_kernels = true;
-        return true;
+        return !(run_network_has_no_values(n) && lowering_gives_places(rule, l->out, l->node->outputs)) ||
+               run_network_fill(l->node, l->in, l->out, error);
     }
     if (error->exit_code)
         return false;

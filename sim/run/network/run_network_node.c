@@ -20,6 +20,20 @@ bool run_network_may_skip(struct net_array *const *out, size_t count)
     return true;
 }
 
+bool run_network_fill(const struct net_node *node, struct net_array *const *in, struct net_array *const *out,
+                      struct orch_error *error)
+{
+    struct net_array **const own = calloc(node->outputs + 1, sizeof(*own));
+    const bool ok = own ? net_evaluate_node(node, in, own, NULL, error) : orch_no_memory(error);
+    for (size_t k = 0; ok && k < node->outputs; k++)
+        if (own[k] && out[k] && !net_type_is_float(out[k]->type) && net_array_bytes(own[k]) == net_array_bytes(out[k]))
+            memcpy(out[k]->data, own[k]->data, net_array_bytes(own[k]));
+    if (ok)
+        run_network_drop(own, node->outputs);
+    free(own);
+    return ok;
+}
+
 bool run_network_needs_unit(const struct net_model *model, const struct net_node *node)
 {
     for (size_t k = 0; k < node->inputs; k++) {

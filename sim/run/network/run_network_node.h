@@ -14,6 +14,9 @@ double run_network_macs(const struct net_model *model, const struct net_node *no
 void run_network_drop(struct net_array **out, size_t count);
 /* Whether results that were made may stay zeros where no values are wanted: whole numbers decide shapes and places. */
 bool run_network_may_skip(struct net_array *const *out, size_t count);
+/* Computes whole numbers of results that kernels were given, where these compute no values; numbers stay as they are. */
+bool run_network_fill(const struct net_node *node, struct net_array *const *in, struct net_array *const *out,
+                      struct orch_error *error);
 /* Whether an operand is a number that somebody has to compute first: on the host, the GPU's must have completed. */
 bool run_network_needs_unit(const struct net_model *model, const struct net_node *node);
 

@@ -183,7 +183,7 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     p.elements = elements_of(in, node->inputs) + (made ? elements_of(out, node->outputs) : 0);
     p.macs = (double)net_node_cost(plan->network->model, node).macs;
     p.host = !some && run_network_needs_unit(plan->network->model, node);
-    *done = some || (made && run_network_may_skip(out, node->outputs));
+    *done = some ? !lowering_gives_places(rule, out, node->outputs) : made && run_network_may_skip(out, node->outputs);
     if (!*done)
         run_network_drop(out, node->outputs);
     struct planned *const grown = list_grow(plan->item, plan->count, &plan->room, sizeof *grown);

@@ -34,6 +34,10 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(embedding) \
     X(quantise) \
     X(convert) \
+    X(integer) \
+    X(compare) \
+    X(select) \
+    X(cast) \
     X(pad) \
     X(slice) \
     X(broadcast)

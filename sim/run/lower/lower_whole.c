@@ -1,0 +1,384 @@
+/* Whole numbers and truth values: arithmetic, comparisons, choices, places and running sums. */
+#include "sim/run/lower/lowering.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The kernels' word for a type; NULL = they have none. */
+static const char *word_of(enum net_type type)
+{
+    switch (type) {
+    case NET_F32: return "number";
+    case NET_U8:
+    case NET_I8:
+    case NET_BOOL: return "u8";
+    case NET_I32:
+    case NET_U32: return "i32";
+    case NET_I64:
+    case NET_U64: return "i64";
+    default: return NULL;
+    }
+}
+
+/* Kernels take bytes for unsigned and wider words for signed. */
+static bool has_order(enum net_type type)
+{
+    return type == NET_F32 || type == NET_U8 || type == NET_I32 || type == NET_I64;
+}
+
+static struct lowered_step *add_step(struct lowering *l, const char *kernel, void *to, enum net_type type, int64_t count,
+                                     const char *options)
+{
+    struct lowered_step *const step = lowering_step(l, to, count, "%s:%lld%s", kernel, (long long)count, options);
+    if (step)
+        step->operands.result_bytes = (uint64_t)count * net_type_bytes(type);
+    return step;
+}
+
+static void *scratch_of(struct lowering *l, enum net_type type, int64_t count)
+{
+    return lowering_scratch(l, count * (lowering_words(type) > 1 ? 2 : 1));
+}
+
+/* One element of the type, known now. */
+static void *one_of(struct lowering *l, enum net_type type, int64_t number)
+{
+    void *const own = scratch_of(l, type, 1);
+    if (own)
+        net_write_integers(type, own, 0, 1, &number);
+    return own;
+}
+
+/* ---- two operands ---- */
+
+/* to = a op b, as large as `shape`; b stands for all when it is one element, or begins again. */
+static bool add_pair(struct lowering *l, const char *kernel, const char *op, const struct net_array *shape, const void *a,
+                     const struct net_array *b, enum net_type result, void *to)
+{
+    const int64_t period = b->count == shape->count ? 0 : lowering_period(shape, b);
+    const bool simple = b->count == shape->count || period > 0;
+    char options[80];
+    const void *const second = simple ? b->data : lowering_repeat(l, shape, b, scratch_of(l, b->type, shape->count));
+    const int length = snprintf(options, sizeof options, ",op=%s,of=%s", op, word_of(b->type));
+    if (period)
+        snprintf(options + length, sizeof options - (size_t)length, ",period=%lld", (long long)period);
+    struct lowered_step *const step = add_step(l, kernel, to, result, shape->count, options);
+    lowering_read_elements(step, b->type, a, shape->count);
+    lowering_read_elements(step, b->type, second, period ? period : shape->count);
+    return lowering_holds(l);
+}
+
+/* The operands of an operator, of one type that the kernels have, the larger one first where that does not matter. */
+static bool pair_of(struct lowering *l, bool either, const struct net_array **a, const struct net_array **b)
+{
+    const struct net_array *const out = l->out[0];
+    *a = l->node->inputs > 0 ? l->in[0] : NULL;
+    *b = l->node->inputs > 1 ? l->in[1] : NULL;
+    if (l->node->inputs != 2 || !*a || !*b || !out || (*a)->type != (*b)->type || out->count == 0)
+        return lowering_leave(l, "%zu operands, of several types or none", l->node->inputs);
+    if (!word_of((*a)->type))
+        return lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name((*a)->type));
+    if (either && (*a)->count != out->count && (*b)->count == out->count) {
+        const struct net_array *const swapped = *a;
+        *a = *b;
+        *b = swapped;
+    }
+    return lowering_is_repeated(l, out, *a) && lowering_is_repeated(l, out, *b);
+}
+
+/* An operand as large as the result. */
+static const void *whole_of(struct lowering *l, const struct net_array *x)
+{
+    const struct net_array *const out = l->out[0];
+    return x->count == out->count ? x->data : lowering_repeat(l, out, x, scratch_of(l, x->type, out->count));
+}
+
+bool lowering_whole_pair(struct lowering *l, const char *word)
+{
+    const bool orders = strcmp(word, "min") == 0 || strcmp(word, "max") == 0;
+    const struct net_array *a, *b;
+    if (strcmp(word, "add") != 0 && strcmp(word, "sub") != 0 && strcmp(word, "mul") != 0 && !orders)
+        return lowering_leave(l, "the library's %s has no version of whole numbers", l->node->op);
+    if (!pair_of(l, strcmp(word, "sub") != 0, &a, &b))
+        return false;
+    if (l->out[0]->type != a->type || a->type == NET_F32 || (orders && !has_order(a->type)))
+        return lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name(a->type));
+    return add_pair(l, "integer", word, l->out[0], whole_of(l, a), b, a->type, l->out[0]->data);
+}
+
+bool lowering_whole_clip(struct lowering *l, const char *word)
+{
+    static const char *const ops[] = {"max", "min"};
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    const void *from = x->data;
+    (void)word;
+    if (!out || x->count == 0 || x->type == NET_F32 || !has_order(x->type))
+        return lowering_leave(l, "the library's Clip has no version of type %s", net_type_name(x->type));
+    for (size_t k = 1; k < l->node->inputs && k < 3; k++) {
+        if (!l->in[k])
+            continue;
+        if (l->in[k]->count != 1 || l->in[k]->type != x->type)
+            return lowering_leave(l, "bounds that are not one number");
+        add_pair(l, "integer", ops[k - 1], out, from, l->in[k], x->type, out->data);
+        from = out->data;
+    }
+    return from == out->data ? lowering_holds(l) : lowering_leave(l, "Clip without bounds");
+}
+
+bool lowering_compare(struct lowering *l, const char *word)
+{
+    static const char *const turned[][2] = {{"eq", "eq"}, {"lt", "gt"}, {"le", "ge"}, {"gt", "lt"}, {"ge", "le"}};
+    const struct net_array *a, *b;
+    if (!pair_of(l, true, &a, &b))
+        return false;
+    if (strcmp(word, "eq") != 0 && !has_order(a->type))
+        return lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name(a->type));
+    for (size_t i = 0; a != l->in[0] && i < sizeof turned / sizeof turned[0]; i++)
+        if (strcmp(word, turned[i][0]) == 0) {
+            word = turned[i][1];
+            break;
+        }
+    return add_pair(l, "compare", word, l->out[0], whole_of(l, a), b, NET_BOOL, l->out[0]->data);
+}
+
+/* to = the truth values of x, the other way round. */
+static bool add_not(struct lowering *l, const void *x, int64_t count, void *to)
+{
+    const void *const one = one_of(l, NET_BOOL, 1);
+    struct lowered_step *const step = add_step(l, "integer", to, NET_BOOL, count, ",op=xor,of=u8,period=1");
+    lowering_read_elements(step, NET_BOOL, x, count);
+    lowering_read_elements(step, NET_BOOL, one, 1);
+    return lowering_holds(l);
+}
+
+bool lowering_logic(struct lowering *l, const char *word)
+{
+    const struct net_array *a = l->node->inputs ? l->in[0] : NULL, *b;
+    if (!a || !l->out[0] || a->count == 0 || a->type != NET_BOOL)
+        return lowering_leave(l, "no elements, or other types than truth values");
+    if (strcmp(word, "not") == 0)
+        return add_not(l, a->data, a->count, l->out[0]->data);
+    return pair_of(l, true, &a, &b) && add_pair(l, "integer", word, l->out[0], whole_of(l, a), b, NET_BOOL, l->out[0]->data);
+}
+
+/* What is not as large as itself. */
+bool lowering_is_nan(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
+    (void)word;
+    if (!x || !l->out[0] || x->count == 0 || x->type != NET_F32)
+        return lowering_leave(l, "no elements, or other types than f32");
+    void *const same = lowering_scratch(l, x->count);
+    return add_pair(l, "compare", "eq", x, x->data, x, NET_BOOL, same) && add_not(l, same, x->count, l->out[0]->data);
+}
+
+bool lowering_where(struct lowering *l, const char *word)
+{
+    const struct net_array *const out = l->out[0];
+    const bool whole = l->node->inputs == 3 && l->in[0] && l->in[1] && l->in[2] && out && out->count > 0;
+    (void)word;
+    if (!whole || l->in[0]->type != NET_BOOL || l->in[1]->type != out->type || l->in[2]->type != out->type || !word_of(out->type))
+        return lowering_leave(l, "the library's Where has no version of type %s", out ? net_type_name(out->type) : "nothing");
+    for (size_t k = 0; k < 3; k++)
+        if (!lowering_is_repeated(l, out, l->in[k]))
+            return false;
+    static const char *const words[] = {"none", "a", "b", "both"};
+    const unsigned one_a = l->in[1]->count == 1 && out->count > 1, one_b = l->in[2]->count == 1 && out->count > 1;
+    char options[60];
+    const void *const condition = whole_of(l, l->in[0]), *const a = one_a ? l->in[1]->data : whole_of(l, l->in[1]);
+    const void *const b = one_b ? l->in[2]->data : whole_of(l, l->in[2]);
+    snprintf(options, sizeof options, ",of=%s,single=%s", word_of(out->type), words[one_a + 2 * one_b]);
+    struct lowered_step *const step = add_step(l, "select", out->data, out->type, out->count, options);
+    lowering_read_elements(step, NET_BOOL, condition, out->count);
+    lowering_read_elements(step, out->type, a, one_a ? 1 : out->count);
+    lowering_read_elements(step, out->type, b, one_b ? 1 : out->count);
+    return lowering_holds(l);
+}
+
+/* ---- along an axis ---- */
+
+/* Elements of x as rows of its axis: [batch][inner][axis]. */
+struct rows {
+    int64_t batch, axis, inner;
+};
+
+static bool rows_of(struct lowering *l, const struct net_array *x, int64_t given, struct rows *r)
+{
+    const int64_t at = given < 0 ? given + x->dims : given;
+    if (at < 0 || at >= (int64_t)x->dims)
+        return lowering_leave(l, "axis %lld", (long long)given);
+    r->batch = net_extent(x->shape, 0, (unsigned)at);
+    r->axis = x->shape[at];
+    r->inner = net_extent(x->shape, (unsigned)at + 1, x->dims);
+    return true;
+}
+
+static void add_cast(struct lowering *l, enum net_type from, const void *x, enum net_type to, void *out, int64_t count)
+{
+    char options[60];
+    snprintf(options, sizeof options, ",from=%s,to=%s", word_of(from), to == NET_BOOL ? "bool" : word_of(to));
+    lowering_read_elements(add_step(l, "cast", out, to, count, options), from, x, count);
+}
+
+bool lowering_place_of(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
+    struct rows r;
+    if (!x || !l->out[0] || x->count == 0 || x->type != NET_F32)
+        return lowering_leave(l, "no elements, or other types than f32");
+    if (net_attr_int(l->node, "select_last_index", 0))
+        return lowering_leave(l, "the last of equal elements");
+    if (!rows_of(l, x, net_attr_int(l->node, "axis", 0), &r))
+        return false;
+    const int64_t rows = r.batch * r.inner;
+    const void *from = x->data;
+    if (r.inner > 1) {
+        void *const turned = lowering_scratch(l, x->count);
+        lowering_turn(l, NET_F32, from, r.batch, r.axis, r.inner, turned);
+        from = turned;
+    }
+    void *const place = lowering_scratch(l, rows);
+    lowering_read(lowering_step(l, place, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)r.axis, word), from,
+                  x->count);
+    add_cast(l, NET_I32, place, NET_I64, l->out[0]->data, rows);
+    return lowering_holds(l);
+}
+
+/* The same elements with the order along the axis turned round. */
+static const void *reversed(struct lowering *l, enum net_type type, const void *from, int64_t rows, int64_t columns, void *to)
+{
+    uint32_t *const place = lowering_scratch(l, rows * columns);
+    for (int64_t i = 0; place && i < rows * columns; i++)
+        place[i] = (uint32_t)(i / columns * columns + columns - 1 - i % columns);
+    struct lowered_step *const step = lowering_moves(
+        lowering_step(l, to, rows * columns, "gather:%lldx1x%lld", (long long)(rows * columns), (long long)(rows * columns)),
+        type, rows * columns);
+    lowering_read_elements(step, type, from, rows * columns);
+    lowering_read(step, place, rows * columns);
+    return to;
+}
+
+/* Words of 64 bits are added up in 32, which is exact as long as no sum needs more. */
+static bool fits_words(const struct net_array *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < x->count; i++) {
+        const double number = net_array_double(x, i);
+        most += number < 0 ? -number : number;
+    }
+    return most < 0x1p31;
+}
+
+bool lowering_running_sum(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->node->inputs > 1 ? l->in[0] : NULL, *const axis = x ? l->in[1] : NULL;
+    const bool exclusive = net_attr_int(l->node, "exclusive", 0) != 0, turns = net_attr_int(l->node, "reverse", 0) != 0;
+    struct rows r;
+    (void)word;
+    if (!x || !axis || axis->count != 1 || !l->out[0] || x->count == 0)
+        return lowering_leave(l, "no elements, or no axis");
+    if (x->type != NET_F32 && x->type != NET_I32 && !(x->type == NET_I64 && fits_words(x)))
+        return lowering_leave(l, "the library's CumSum has no version of %s",
+                              x->type == NET_I64 ? "sums beyond 32 bits" : "this type");
+    if (!rows_of(l, x, net_array_integer(axis, 0), &r))
+        return false;
+    const enum net_type type = x->type == NET_F32 ? NET_F32 : NET_I32;
+    const int64_t rows = r.batch * r.inner;
+    void *const own = lowering_scratch(l, x->count), *const other = lowering_scratch(l, x->count);
+    const void *from = x->data;
+    if (x->type == NET_I64) {
+        add_cast(l, NET_I64, from, NET_I32, own, x->count);
+        from = own;
+    }
+    if (r.inner > 1) {
+        lowering_turn(l, type, from, r.batch, r.axis, r.inner, other);
+        from = other;
+    }
+    if (turns)
+        from = reversed(l, type, from, rows, r.axis, from == own ? other : own);
+    const bool last = !turns && r.inner == 1 && x->type != NET_I64;
+    void *to = last ? l->out[0]->data : from == own ? other : own;
+    lowering_read_elements(lowering_moves(lowering_step(l, to, x->count, "scan:%lldx%lld,exclusive=%d", (long long)rows,
+                                                        (long long)r.axis, exclusive),
+                                          type, x->count),
+                           type, from, x->count);
+    if (turns)
+        to = (void *)reversed(l, type, to, rows, r.axis,
+                              r.inner == 1 && x->type != NET_I64 ? l->out[0]->data
+                              : to == own                        ? other
+                                                                 : own);
+    if (r.inner > 1) {
+        void *const back = x->type == NET_I64 ? (to == own ? other : own) : l->out[0]->data;
+        lowering_turn(l, type, to, r.batch, r.inner, r.axis, back);
+        to = back;
+    }
+    if (x->type == NET_I64)
+        add_cast(l, NET_I32, to, NET_I64, l->out[0]->data, x->count);
+    return lowering_holds(l);
+}
+
+/* Sums of rows are the last of their running sums. */
+bool lowering_whole_sum(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const axes = l->node->inputs > 1 ? l->in[1] : NULL;
+    struct rows r = {1, x->count, 1};
+    if (strcmp(word, "sum") != 0 || !l->out[0] || x->count == 0 || !(x->type == NET_I32 || (x->type == NET_I64 && fits_words(x))))
+        return lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name(x->type));
+    if ((axes && axes->count > 1) || ((!axes || !axes->count) && net_attr_int(l->node, "noop_with_empty_axes", 0)))
+        return lowering_leave(l, "several axes, or none");
+    if (axes && axes->count && !rows_of(l, x, net_array_integer(axes, 0), &r))
+        return false;
+    const int64_t rows = r.batch * r.inner;
+    void *const words = lowering_scratch(l, x->count), *const turned = lowering_scratch(l, x->count);
+    void *const sums = lowering_scratch(l, x->count), *const last = lowering_scratch(l, rows);
+    const void *from = x->data;
+    if (x->type == NET_I64) {
+        add_cast(l, NET_I64, from, NET_I32, words, x->count);
+        from = words;
+    }
+    if (r.inner > 1) {
+        lowering_turn(l, NET_I32, from, r.batch, r.axis, r.inner, turned);
+        from = turned;
+    }
+    struct lowered_step *const scan = lowering_step(l, sums, x->count, "scan:%lldx%lld", (long long)rows, (long long)r.axis);
+    lowering_read_elements(lowering_moves(scan, NET_I32, x->count), NET_I32, from, x->count);
+    struct lowered_step *const slice =
+        lowering_step(l, x->type == NET_I64 ? last : l->out[0]->data, rows, "slice:%lldx%lld,h=%lld,w=1,column=%lld",
+                      (long long)rows, (long long)r.axis, (long long)rows, (long long)(r.axis - 1));
+    lowering_read_elements(lowering_moves(slice, NET_I32, rows), NET_I32, sums, x->count);
+    if (x->type == NET_I64)
+        add_cast(l, NET_I32, last, NET_I64, l->out[0]->data, rows);
+    return lowering_holds(l);
+}
+
+/* first + i step: how many there are is known, and so is i. */
+bool lowering_range(struct lowering *l, const char *word)
+{
+    const struct net_array *const out = l->out[0];
+    const bool whole = l->node->inputs == 3 && l->in[0] && l->in[2] && out && out->count > 0;
+    (void)word;
+    if (!whole || (out->type != NET_F32 && out->type != NET_I32 && out->type != NET_I64) || l->in[0]->type != out->type)
+        return lowering_leave(l, "no elements, or of another type than f32, i32 and i64");
+    void *const count = scratch_of(l, out->type, out->count);
+    for (int64_t i = 0; count && i < out->count; i++)
+        net_write_integers(out->type, count, i, 1, &i);
+    if (out->type != NET_F32)
+        return count && add_pair(l, "integer", "mul", out, count, l->in[2], out->type, out->data) &&
+               add_pair(l, "integer", "add", out, out->data, l->in[0], out->type, out->data);
+    return count && lowering_broadcast_pair(l, "mul", count, out, l->in[2], out->data) &&
+           lowering_broadcast_pair(l, "add", out->data, out, l->in[0], out->data);
+}
+
+/* ---- other types ---- */
+
+bool lowering_whole_cast(struct lowering *l)
+{
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    const bool from_byte = x->type == NET_U8 || x->type == NET_BOOL;
+    if ((!from_byte && x->type != NET_F32 && x->type != NET_I32 && x->type != NET_I64) || x->count == 0)
+        return false;
+    if (out->type != NET_F32 && out->type != NET_U8 && out->type != NET_BOOL && out->type != NET_I32 && out->type != NET_I64)
+        return false;
+    add_cast(l, x->type, x->data, out->type, out->data, x->count);
+    return lowering_holds(l);
+}

@@ -1,0 +1,87 @@
+/* Kernels of the NEON library on whole numbers, executed: exact, at odd sizes, with operands that begin again; the same bytes on
+ * three threads. */
+#include "isa/array_count.h"
+#include "tests/sim/cpu_library_example.h"
+
+#include <math.h>
+
+static const char *const floats[] = {"f32", "f16", "bf16"};
+
+static void test_integer(void)
+{
+    static const char *const workloads[] = {"integer:1,of=i32",
+                                            "integer:4113,of=i32,op=sub",
+                                            "integer:8201,of=i64,op=add",
+                                            "integer:333,of=i64,op=mul",
+                                            "integer:90,of=i32,op=mul,period=9",
+                                            "integer:35,of=i64,op=sub,period=1",
+                                            "integer:129,of=u8,op=xor,period=1",
+                                            "integer:66,of=u8,op=and",
+                                            "integer:66,of=u8,op=or",
+                                            "integer:127,of=i64,op=min",
+                                            "integer:4100,of=i32,op=max,period=4"};
+    neon_all(workloads, ARRAY_COUNT(workloads), floats, 1);
+    neon_refused("integer:8", "f32", "is missing");
+    neon_refused("integer:8,of=i32,period=3", "f32", "multiple of period");
+}
+
+static void test_compare(void)
+{
+    static const char *const workloads[] = {"compare:1",
+                                            "compare:4099,op=lt",
+                                            "compare:77,op=ge,period=11",
+                                            "compare:40,op=le,period=1",
+                                            "compare:4099,of=i64,op=le",
+                                            "compare:4099,of=i64",
+                                            "compare:129,of=i32,op=gt,period=43",
+                                            "compare:65,of=u8",
+                                            "compare:33,of=i64,op=ge,period=1"};
+    neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
+}
+
+static void test_select(void)
+{
+    static const char *const workloads[] = {
+        "select:1",           "select:4101",      "select:70,single=a",        "select:70,single=b",       "select:9,single=both",
+        "select:4101,of=i64", "select:131,of=u8", "select:67,of=i32,single=b", "select:67,of=i64,single=a"};
+    neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
+}
+
+static void test_cast(void)
+{
+    static const char *const workloads[] = {"cast:1,to=i32",           "cast:4101,to=i64",        "cast:35,to=u8",
+                                            "cast:35,to=bool",         "cast:4101,from=i64",      "cast:35,from=i32",
+                                            "cast:35,from=u8",         "cast:35,from=i64,to=i32", "cast:35,from=i64,to=u8",
+                                            "cast:35,from=i32,to=i64", "cast:35,from=u8,to=i64",  "cast:35,from=i64,to=bool"};
+    neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
+    neon_refused("cast:8", "f32", "must differ");
+}
+
+/* No NaN is less than, as large as or more than anything; a zero is as large as the other one. */
+static double special(const struct neon_example *x, unsigned operand, uint64_t index)
+{
+    static const double values[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1};
+    (void)x;
+    return values[operand ? index / 6 : index % 6];
+}
+
+static void test_specials(void)
+{
+    static const char *const workloads[] = {"compare:36", "compare:36,op=lt", "compare:36,op=le", "compare:36,op=gt",
+                                            "compare:36,op=ge"};
+    for (size_t i = 0; i < ARRAY_COUNT(workloads); i++)
+        for (size_t p = 0; p < ARRAY_COUNT(floats); p++) {
+            struct neon_example x = {.seed = 1, .value = special};
+            neon_compare(&x, workloads[i], floats[p], 1);
+            neon_close(&x);
+        }
+}
+
+static const struct suite_test tests[] = {
+    {"arithmetic of whole numbers", test_integer},
+    {"comparisons", test_compare},
+    {"comparisons of zeros, infinities and no numbers", test_specials},
+    {"choices", test_select},
+    {"other types", test_cast},
+};
+SUITE_MAIN("neon whole numbers", tests)
