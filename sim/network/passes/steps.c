@@ -51,13 +51,29 @@ static void split_input(struct chain *ch)
         ch->part[k] = node->output[k];
 }
 
+/* What a plain RNN computes of its sum, where the file says that; true when it does not. */
+static bool keep_function(const struct net_node *node, struct net_node *step)
+{
+    const struct net_attribute *const names = net_attribute(node, "activations");
+    if (!names || names->kind != NET_ATTR_TEXTS || names->count == 0)
+        return true;
+    struct net_attribute *const own = net_attr_set(step, "activations", NET_ATTR_TEXTS);
+    if (own)
+        own->texts = calloc(1, sizeof *own->texts);
+    if (!own || !own->texts || !(own->texts[0] = strdup(names->texts[0])))
+        return false;
+    own->count = 1;
+    return true;
+}
+
 static void add_step(struct chain *ch, int64_t k)
 {
     const bool lstm = strcmp(ch->node->op, "LSTM") == 0;
     const net_id in[7] = {ch->part[k], ch->node->input[W], ch->node->input[R], net_input(ch->node, B), NET_NONE, ch->h, ch->c};
     struct net_node *const step = put(ch, ch->node->op, in, lstm ? 7 : 6, lstm ? 3 : 2);
     net_must(ch->m, step && net_set_int(step, "hidden_size", net_attr_int(ch->node, "hidden_size", 0)) &&
-                        net_set_int(step, "linear_before_reset", net_attr_int(ch->node, "linear_before_reset", 0)));
+                        net_set_int(step, "linear_before_reset", net_attr_int(ch->node, "linear_before_reset", 0)) &&
+                        keep_function(ch->node, step));
     if (!step)
         return;
     ch->all[k] = step->output[0];
@@ -65,11 +81,12 @@ static void add_step(struct chain *ch, int64_t k)
     ch->c = lstm ? step->output[2] : NET_NONE;
 }
 
-/* The plain form: other activations, clipping, lengths of their own and peepholes stay with the reference. */
+/* The plain form: other activations (but those of an RNN, which has one), clipping, lengths of their own and peepholes stay with
+ * the reference. */
 static bool is_plain(const struct net_node *node)
 {
     static const char *const others[] = {"activations", "clip", "input_forget", "activation_alpha", "activation_beta"};
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+    for (size_t k = strcmp(node->op, "RNN") == 0; k < sizeof others / sizeof *others; k++)
         if (net_attribute(node, others[k]))
             return false;
     return !net_attr_int(node, "layout", 0) && net_input(node, LENGTHS) == NET_NONE && net_input(node, C + 1) == NET_NONE &&
@@ -79,7 +96,8 @@ static bool is_plain(const struct net_node *node)
 static bool change(struct net_match *m, struct net_node *node)
 {
     struct chain ch = {.m = m, .node = node};
-    if ((!net_is(node, "LSTM") && !net_is(node, "GRU")) || node->inputs < 3 || node->input[X] == NET_NONE || !is_plain(node))
+    if ((!net_is(node, "LSTM") && !net_is(node, "GRU") && !net_is(node, "RNN")) || node->inputs < 3 ||
+        node->input[X] == NET_NONE || !is_plain(node))
         return false;
     const struct net_shape *const x = net_value_shape(m, node->input[X]);
     const bool backward = strcmp(net_attr_text(node, "direction", "forward"), "reverse") == 0;

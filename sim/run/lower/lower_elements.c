@@ -30,9 +30,8 @@ static bool add_numbers(struct lowering *l, const char *words, const float *numb
     return lowering_holds(l);
 }
 
-/* A chain of functions of two operands, of which the second is one number each. */
-static bool add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from, float *to,
-                      int64_t count)
+bool lowering_add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
+                        float *to, int64_t count)
 {
     if (l->part == PART_ANE)
         return add_numbers(l, words, number, numbers, from, to, count);
@@ -51,7 +50,7 @@ static bool add_function(struct lowering *l, const char *word, double alpha, dou
 {
     const bool sloped = strcmp(word, "leaky_relu") == 0 || strcmp(word, "elu") == 0;
     if (strcmp(word, "hard_sigmoid") == 0 && !(same(alpha, 1.0 / 6) && same(beta, 0.5)))
-        return add_chain(l, "mul+add+max+min", (const float[]){(float)alpha, (float)beta, 0, 1}, 4, from, to, count);
+        return lowering_add_chain(l, "mul+add+max+min", (const float[]){(float)alpha, (float)beta, 0, 1}, 4, from, to, count);
     if (strcmp(word, "silu") == 0 && alpha != 1)
         return lowering_leave(l, "Swish with alpha %g", alpha);
     if (sloped && alpha == 0)
@@ -68,6 +67,33 @@ static double usual_alpha(const char *word)
     return strcmp(word, "leaky_relu") == 0 ? 0.01 : strcmp(word, "hard_sigmoid") == 0 ? 0.2 : 1;
 }
 
+bool lowering_add_pair(struct lowering *l, const char *word, const float *a, const float *b, int64_t count, float *to)
+{
+    struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, word);
+    lowering_read(step, a, count);
+    lowering_read(step, b, count);
+    return lowering_holds(l);
+}
+
+/* Functions that are an exponential one between two factors. */
+bool lowering_scaled_elu(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const bool selu = strcmp(word, "selu") == 0;
+    /* The numbers of selu are those that ONNX names as its own. */
+    const double alpha = net_attr_real(l->node, "alpha", selu ? 1.67326319217681884765625 : 1);
+    const float before = (float)(1 / alpha),
+                after = (float)(selu ? net_attr_real(l->node, "gamma", 1.05070102214813232421875) : alpha);
+    float *const to = l->out[0]->data;
+    const bool scaled = !selu && alpha != 1;
+    if (alpha <= 0)
+        return lowering_leave(l, "%s with alpha %g", word, alpha);
+    if (scaled && !lowering_add_chain(l, "mul", &before, 1, x->data, to, x->count))
+        return false;
+    return add_function(l, "elu", selu ? alpha : 1, 0, scaled ? to : x->data, to, x->count) &&
+           ((!selu && !scaled) || lowering_add_chain(l, "mul", &after, 1, to, to, x->count));
+}
+
 bool lowering_function(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
@@ -81,10 +107,10 @@ static bool add_clip(struct lowering *l, double low, double high, const float *f
     const float both[] = {(float)low, (float)high};
     const bool has_low = isfinite(low), has_high = isfinite(high);
     if (has_low && has_high)
-        return add_chain(l, "max+min", both, 2, from, to, count);
+        return lowering_add_chain(l, "max+min", both, 2, from, to, count);
     if (!has_low && !has_high)
         return lowering_leave(l, "Clip without bounds");
-    return add_chain(l, has_low ? "max" : "min", has_low ? both : both + 1, 1, from, to, count);
+    return lowering_add_chain(l, has_low ? "max" : "min", has_low ? both : both + 1, 1, from, to, count);
 }
 
 bool lowering_clip(struct lowering *l, const char *word)
@@ -326,20 +352,42 @@ bool lowering_expand(struct lowering *l, const char *word)
     return true;
 }
 
+/* The kernel's powers are of positive numbers, and not defined for others, where only whole powers are anything: so these are
+ * products. */
+static bool add_power(struct lowering *l, const struct net_array *a, const struct net_array *b)
+{
+    enum { PRODUCTS_MOST = 8 };
+    const double power = b->count == 1 ? net_array_double(b, 0) : NAN;
+    float *const to = l->out[0]->data;
+    const float number = (float)power;
+    if (isnan(power) || l->out[0]->count != a->count)
+        return lowering_leave(l, "powers that differ");
+    if (power == 2 || power == 0.5)
+        return add_function(l, power == 2 ? "square" : "sqrt", 1, 0, a->data, to, a->count);
+    if (power != floor(power))
+        return lowering_add_chain(l, "pow", &number, 1, a->data, to, a->count);
+    if (power < 2 || power > PRODUCTS_MOST)
+        return lowering_leave(l, "the power of %g", power);
+    float *const product = lowering_scratch(l, a->count);
+    const float *from = a->data;
+    for (int left = (int)power - 1; left > 0; left--, from = product)
+        if (!lowering_add_pair(l, "mul", from, a->data, a->count, left == 1 ? to : product))
+            return false;
+    return true;
+}
+
 bool lowering_pair(struct lowering *l, const char *word)
 {
     const struct net_array *a = l->in[0], *b = l->node->inputs > 1 ? l->in[1] : NULL;
     const struct net_array *const out = l->out[0];
     const bool either =
         strncmp(word, "add", 3) == 0 || strcmp(word, "mul") == 0 || strcmp(word, "max") == 0 || strcmp(word, "min") == 0;
+    if (l->node->inputs != 2 && (strcmp(word, "max") == 0 || strcmp(word, "min") == 0))
+        return lowering_sum(l, word);
     if (l->node->inputs != 2 || !b || b->type != NET_F32)
         return lowering_leave(l, "%zu operands, or of several types", l->node->inputs);
-    if (strcmp(word, "pow") == 0) { /* the kernel's powers are of positive numbers */
-        const double power = b->count == 1 ? net_array_double(b, 0) : NAN;
-        if (power != 2 && power != 0.5)
-            return lowering_leave(l, "powers other than 2 and 0.5");
-        return add_function(l, power == 2 ? "square" : "sqrt", 1, 0, a->data, out->data, a->count);
-    }
+    if (strcmp(word, "pow") == 0)
+        return add_power(l, a, b);
     if (a->count != out->count && b->count == out->count && either) {
         const struct net_array *const swapped = a;
         a = b;
@@ -374,8 +422,9 @@ bool lowering_prelu(struct lowering *l, const char *word)
 bool lowering_sum(struct lowering *l, const char *word)
 {
     const struct net_array *const out = l->out[0];
+    const char *const op = strcmp(word, "mean") == 0 ? "add" : word;
+    const float part = 1 / (float)l->node->inputs;
     size_t first = 0;
-    (void)word;
     while (first < l->node->inputs && (!l->in[first] || l->in[first]->count != out->count))
         first++;
     if (l->node->inputs < 2 || first == l->node->inputs)
@@ -384,9 +433,9 @@ bool lowering_sum(struct lowering *l, const char *word)
     for (size_t k = 0; k < l->node->inputs; k++) {
         if (k == first)
             continue;
-        if (!l->in[k] || !lowering_broadcast_pair(l, "add", sum, out, l->in[k], out->data))
+        if (!l->in[k] || !lowering_broadcast_pair(l, op, sum, out, l->in[k], out->data))
             return lowering_leave(l, "an operand is missing");
         sum = out->data;
     }
-    return true;
+    return op == word || lowering_add_chain(l, "mul", &part, 1, out->data, out->data, out->count);
 }

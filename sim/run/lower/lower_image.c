@@ -256,6 +256,17 @@ static const float *pool_border(struct lowering *l, const char *word, struct net
     return spread_edges(l, x->data, x->shape[0] * x->shape[1], w);
 }
 
+/* Pools that the libraries' kernels do not have. */
+static bool by_windows(struct lowering *l, const char *word, bool includes)
+{
+    struct orch_error error = {0};
+    struct net_call call = {.node = l->node, .in = l->in, .inputs = l->node->inputs, .error = &error};
+    struct net_window w;
+    l->why[0] = 0;
+    return net_window_of(&call, NULL, false, &w) ? lowering_pool_by_windows(l, &w, strcmp(word, "max") == 0, includes)
+                                                 : lowering_leave(l, "%.150s", error.text);
+}
+
 bool lowering_pool(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
@@ -265,18 +276,17 @@ bool lowering_pool(struct lowering *l, const char *word)
     char beside[32] = "";
     if (l->node->outputs > 1 && l->node->output[1] != NET_NONE)
         return lowering_leave(l, "places of the largest elements");
-    if (!read_window(l, NULL, &w, NULL))
-        return false;
+    if (!read_window(l, NULL, &w, NULL) || w.dilation[1] != 1)
+        return by_windows(l, word, includes);
     const int64_t high = (w.in[1] + 2 * w.before[1] - w.kernel[1]) / w.stride[1] + 1;
     const int64_t wide = (w.in[2] + 2 * w.before[1] - w.kernel[2]) / w.stride[2] + 1;
-    if (w.dilation[1] != 1)
-        return lowering_leave(l, "windows with dilation");
     const bool even = high == w.out[1] && wide == w.out[2] && w.before[1] == w.before[2];
-    if (!even && includes)
-        return lowering_leave(l, "averages over windows that are padded differently at the sides");
+    const bool wide_border = 2 * w.before[1] > w.kernel[1] || 2 * w.before[1] > w.kernel[2];
+    if ((!even && includes) || (even && wide_border))
+        return by_windows(l, word, includes);
     const float *const from = even ? x->data : pool_border(l, word, &w, &more);
     if (!from)
-        return false;
+        return by_windows(l, word, includes);
     if (more)
         snprintf(beside, sizeof beside, ",more=%lld", (long long)more);
     lowering_read(lowering_step(l, l->out[0]->data, l->out[0]->count,

@@ -171,12 +171,20 @@ static bool add_layer(struct lowering *l, const struct lowering_product *p, cons
     return true;
 }
 
+static bool scale_bias(struct lowering *l, const struct net_array *bias, float factor, struct net_array *times)
+{
+    float *const to = lowering_scratch(l, bias->count);
+    *times = *bias;
+    times->data = to;
+    return to && lowering_add_chain(l, "mul", &factor, 1, bias->data, to, bias->count);
+}
+
 /* A bias of the result's shape is what the product is added to; others are added afterwards. On the GPU all are: there the
  * product would be added to what its buffer holds, and moving the bias there costs as much as adding it. */
 bool lowering_product(struct lowering *l, const char *word)
 {
     const struct net_array *const a = l->in[0], *const b = l->in[1];
-    const struct net_array *const bias = l->node->inputs > 2 ? l->in[2] : NULL, *const out = l->out[0];
+    const struct net_array *bias = l->node->inputs > 2 ? l->in[2] : NULL, *const out = l->out[0];
     const double alpha = net_attr_real(l->node, "alpha", 1), beta = bias ? net_attr_real(l->node, "beta", 1) : 0;
     const bool whole = bias && bias->count == out->count && ((l->part != PART_GPU && l->part != PART_ANE) || beta != 1);
     struct lowering_product p = {.ta = net_attr_int(l->node, "transA", 0) != 0,
@@ -192,9 +200,13 @@ bool lowering_product(struct lowering *l, const char *word)
         return lower_repeated(l, &p);
     if (add_layer(l, &p, a->data, b->data, bias))
         return lowering_holds(l);
-    if (bias && !whole && beta != 1)
-        return lowering_leave(l, "a repeated bias times %g", beta);
-    lowering_add_product(l, &p, a->data, b->data, whole ? bias->data : NULL, out->data);
+    struct net_array times; /* a repeated bias with its factor */
+    if (bias && !whole && beta != 1) {
+        if (!scale_bias(l, bias, (float)beta, &times))
+            return false;
+        bias = &times;
+    }
+    lowering_add_product(l, &p, a->data, b->data, bias && whole ? bias->data : NULL, out->data);
     const char *const activation = bias && !whole ? lowering_activation_word(l->node) : NULL;
     char word_both[40] = "add";
     if (activation && activation[0])

@@ -1,4 +1,5 @@
-/* One step of an LSTM or a GRU: products, sums and functions of gates. The pass `steps` makes such steps of sequences. */
+/* One step of an LSTM, a GRU or a plain RNN: products, sums and functions of gates. The pass `steps` makes such steps of
+ * sequences. */
 #include "sim/run/lower/lowering.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static bool read_lstm(struct lowering *l, int64_t gates, struct lstm *s)
     *s = (struct lstm){.gates = gates, .bias = input_of(l, BIAS), .h = input_of(l, HIDDEN), .c = input_of(l, CELL)};
     if (strcmp(net_attr_text(l->node, "direction", "forward"), "forward") != 0 || net_attr_int(l->node, "layout", 0) ||
         net_attr_int(l->node, "input_forget", 0) || net_attr_real(l->node, "clip", 0) != 0 ||
-        net_attribute(l->node, "activations") || input_of(l, LENGTHS) || input_of(l, PEEPHOLES))
+        (gates > 1 && net_attribute(l->node, "activations")) || input_of(l, LENGTHS) || input_of(l, PEEPHOLES))
         return lowering_leave(l, "another form than the plain one, forward");
     if (x->dims != 3 || x->shape[0] != 1 || w->dims != 3)
         return lowering_leave(l, "%lld steps of time; one is lowered", (long long)(x->dims ? x->shape[0] : 0));
@@ -161,5 +162,29 @@ bool lowering_gru(struct lowering *l, const char *word)
     pair(l, "add", n, z, count, 0, n);
     copy_to(l, n, count, 0);
     copy_to(l, n, count, 1);
+    return lowering_holds(l);
+}
+
+/* h' = f(x W + h R), where f is tanh when nothing else is said. */
+bool lowering_rnn(struct lowering *l, const char *word)
+{
+    const struct net_attribute *const names = net_attribute(l->node, "activations");
+    const char *const named = names && names->kind == NET_ATTR_TEXTS && names->count ? names->texts[0] : "Tanh";
+    const bool relu = strcmp(named, "Relu") == 0;
+    struct lstm s;
+    (void)word;
+    if (!read_lstm(l, 1, &s))
+        return false;
+    if (!relu && strcmp(named, "Tanh") != 0)
+        return lowering_leave(l, "the function %.40s", named);
+    const int64_t count = s.batch * s.hidden;
+    float *const h = product(l, &s, l->in[INPUT]->data, s.input, WEIGHTS);
+    add_biases(l, &s, h, 0, 0, 1);
+    if (s.h)
+        pair(l, "add", h, product(l, &s, s.h->data, s.hidden, RECURRENT), count, 0, h);
+    add_biases(l, &s, h, 1, 0, 1);
+    function(l, relu ? "relu" : "tanh", h, count, h);
+    copy_to(l, h, count, 0);
+    copy_to(l, h, count, 1);
     return lowering_holds(l);
 }

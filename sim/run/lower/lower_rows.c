@@ -117,6 +117,75 @@ bool lowering_instance_norm(struct lowering *l, const char *word)
     return true;
 }
 
+/* A number for each channel; until opset 20 there was one for each group. */
+static const float *each_channel(struct lowering *l, const struct net_array *numbers, int64_t channels)
+{
+    if (numbers->count == channels)
+        return numbers->data;
+    const int64_t groups = numbers->count, rows = channels / groups;
+    uint32_t *const place = lowering_scratch(l, channels);
+    float *const to = lowering_scratch(l, channels);
+    for (int64_t i = 0; place && i < channels; i++)
+        place[i] = (uint32_t)(i / rows);
+    struct lowered_step *const step =
+        lowering_step(l, to, channels, "gather:%lldx1x%lld", (long long)groups, (long long)channels);
+    lowering_read(step, numbers->data, groups);
+    lowering_read(step, place, channels);
+    return to;
+}
+
+bool lowering_group_norm(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const scale = l->in[1], *const bias = l->in[2];
+    const int64_t groups = net_attr_int(l->node, "num_groups", 0), channels = x->dims > 1 ? x->shape[1] : 0;
+    (void)word;
+    if (x->dims < 3 || groups < 1 || channels % groups || (scale->count != channels && scale->count != groups) ||
+        bias->count != scale->count)
+        return lowering_leave(l, "%lld groups of %lld channels", (long long)groups, (long long)channels);
+    const float *const factor = each_channel(l, scale, channels), *const summand = each_channel(l, bias, channels);
+    const int64_t plane = net_extent(x->shape, 2, x->dims), rows = plane_rows(l, channels, plane);
+    struct lowered_step *const step =
+        lowering_step(l, l->out[0]->data, x->count, "groupnorm:n=%lld,c=%lld,h=%lld,w=%lld,groups=%lld,eps=%.9g",
+                      (long long)x->shape[0], (long long)channels, (long long)rows, (long long)(plane / rows), (long long)groups,
+                      net_attr_real(l->node, "epsilon", 1e-5));
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, factor, channels);
+    lowering_read(step, summand, channels);
+    return lowering_holds(l);
+}
+
+/* x / (bias + alpha / size * sum of the squares of `size` channels around)^beta. The sums of channels that lie beside one another
+ * are a product with a matrix of ones in a band. */
+bool lowering_lrn(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const int64_t size = net_attr_int(l->node, "size", 0), channels = x->dims > 1 ? x->shape[1] : 0;
+    const double alpha = net_attr_real(l->node, "alpha", 1e-4), beta = net_attr_real(l->node, "beta", 0.75);
+    (void)word;
+    if (x->dims < 3 || size < 1 || channels < 1)
+        return lowering_leave(l, "%lld of %lld channels", (long long)size, (long long)channels);
+    const struct lowering_product sums = {.batch = 1,
+                                          .m = channels,
+                                          .n = net_extent(x->shape, 2, x->dims),
+                                          .k = channels,
+                                          .a_known = true,
+                                          .alpha = alpha / (double)size};
+    float *const band = lowering_scratch(l, channels * channels), *const square = lowering_scratch(l, x->count);
+    float *const sum = lowering_scratch(l, x->count);
+    for (int64_t i = 0; band && i < channels * channels; i++) {
+        const int64_t apart = i % channels - i / channels;
+        band[i] = apart >= -((size - 1) / 2) && apart <= size / 2 ? 1 : 0;
+    }
+    lowering_read(lowering_step(l, square, x->count, "elementwise:%lld,op=square", (long long)x->count), x->data, x->count);
+    for (int64_t n = 0; sum && n < x->shape[0]; n++)
+        lowering_add_product(l, &sums, band, square + n * sums.m * sums.n, NULL, sum + n * sums.m * sums.n);
+    if (!lowering_holds(l))
+        return false;
+    const float numbers[] = {(float)net_attr_real(l->node, "bias", 1), (float)-beta};
+    return lowering_add_chain(l, "add+pow", numbers, 2, sum, sum, x->count) &&
+           lowering_add_pair(l, "mul", x->data, sum, x->count, l->out[0]->data);
+}
+
 /* Which dimensions are reduced, as bits; all when nothing is said. */
 static bool reduced_of(struct lowering *l, unsigned *bits)
 {
@@ -133,12 +202,11 @@ static bool reduced_of(struct lowering *l, unsigned *bits)
     return true;
 }
 
-bool lowering_reduce(struct lowering *l, const char *word)
+/* to = `from`, of the shape of the first operand, reduced. */
+static bool add_reduction(struct lowering *l, const char *word, unsigned bits, const float *from, float *to)
 {
     const struct net_array *const x = l->in[0];
-    unsigned bits, first = 0, end;
-    if (!reduced_of(l, &bits))
-        return false;
+    unsigned first = 0, end;
     while (first < x->dims && !(bits >> first & 1))
         first++;
     for (end = first; end < x->dims && (bits >> end & 1); end++)
@@ -149,16 +217,70 @@ bool lowering_reduce(struct lowering *l, const char *word)
     const int64_t inner = x->count / rows / reduced;
     if (inner > 1 && rows > 1) { /* what stands behind them comes in front of them */
         float *const turned = lowering_scratch(l, x->count);
-        lowering_turn(l, NET_F32, x->data, rows, reduced, inner, turned);
-        lowering_read(lowering_step(l, l->out[0]->data, rows * inner, "reduce:%lldx%lld,op=%s", (long long)(rows * inner),
-                                    (long long)reduced, word),
-                      turned, x->count);
+        lowering_turn(l, NET_F32, from, rows, reduced, inner, turned);
+        lowering_read(
+            lowering_step(l, to, rows * inner, "reduce:%lldx%lld,op=%s", (long long)(rows * inner), (long long)reduced, word),
+            turned, x->count);
         return lowering_holds(l);
     }
-    lowering_read(
-        inner > 1 ? lowering_step(l, l->out[0]->data, inner, "reduce:%lldx%lld,op=%s,axis=0", (long long)reduced,
-                                  (long long)inner, word)
-                  : lowering_step(l, l->out[0]->data, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)reduced, word),
-        x->data, x->count);
-    return true;
+    lowering_read(inner > 1
+                      ? lowering_step(l, to, inner, "reduce:%lldx%lld,op=%s,axis=0", (long long)reduced, (long long)inner, word)
+                      : lowering_step(l, to, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)reduced, word),
+                  from, x->count);
+    return lowering_holds(l);
+}
+
+bool lowering_reduce(struct lowering *l, const char *word)
+{
+    unsigned bits;
+    return reduced_of(l, &bits) && add_reduction(l, word, bits, l->in[0]->data, l->out[0]->data);
+}
+
+/* A function of each element, a sum, and a function of that; `word` names both functions, "" = none. */
+bool lowering_reduce_sum_of(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    const int before = (int)strcspn(word, "/");
+    const char *const after = word + before + 1;
+    const float *from = x->data;
+    unsigned bits;
+    if (!reduced_of(l, &bits))
+        return false;
+    if (before) {
+        float *const of = lowering_scratch(l, x->count);
+        lowering_read(lowering_step(l, of, x->count, "elementwise:%lld,op=%.*s", (long long)x->count, before, word), from,
+                      x->count);
+        from = of;
+    }
+    if (!add_reduction(l, "sum", bits, from, out->data))
+        return false;
+    if (after[0])
+        lowering_read(lowering_step(l, out->data, out->count, "elementwise:%lld,op=%s", (long long)out->count, after), out->data,
+                      out->count);
+    return lowering_holds(l);
+}
+
+/* log(sum(exp(x - most))) + most, so that no exponential is too large. */
+bool lowering_reduce_log_sum_exp(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    float *const most = lowering_scratch(l, out->count), *const of = lowering_scratch(l, x->count);
+    struct net_array each = {.type = NET_F32, .dims = x->dims, .count = out->count, .data = most};
+    unsigned bits;
+    (void)word;
+    if (!most || !of || !reduced_of(l, &bits) || !add_reduction(l, "max", bits, x->data, most))
+        return false;
+    for (unsigned d = 0; d < x->dims; d++)
+        each.shape[d] = bits >> d & 1 ? 1 : x->shape[d];
+    if (!lowering_broadcast_pair(l, "sub", x->data, x, &each, of))
+        return false;
+    lowering_read(lowering_step(l, of, x->count, "elementwise:%lld,op=exp", (long long)x->count), of, x->count);
+    if (!add_reduction(l, "sum", bits, of, out->data))
+        return false;
+    lowering_read(lowering_step(l, out->data, out->count, "elementwise:%lld,op=log", (long long)out->count), out->data,
+                  out->count);
+    struct lowered_step *const step = lowering_step(l, out->data, out->count, "elementwise:%lld,op=add", (long long)out->count);
+    lowering_read(step, out->data, out->count);
+    lowering_read(step, most, out->count);
+    return lowering_holds(l);
 }

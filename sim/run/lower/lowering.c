@@ -21,6 +21,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"MatMulInteger", "", lowering_matmul_integer, ""},
     {"LSTM", "", lowering_lstm, ""},
     {"GRU", "", lowering_gru, ""},
+    {"RNN", "", lowering_rnn, ""},
     {"MaxPool", "", lowering_pool, "max"},
     {"AveragePool", "", lowering_pool, "avg"},
     {"GlobalMaxPool", "", lowering_globalpool, "max"},
@@ -28,6 +29,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"Relu", "", lowering_function, "relu"},
     {"LeakyRelu", "", lowering_function, "leaky_relu"},
     {"Elu", "", lowering_function, "elu"},
+    {"Selu", "", lowering_scaled_elu, "selu"},
+    {"Celu", "", lowering_scaled_elu, "celu"},
     {"Sigmoid", "", lowering_function, "sigmoid"},
     {"Tanh", "", lowering_function, "tanh"},
     {"Softplus", "", lowering_function, "softplus"},
@@ -58,7 +61,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"Min", "", lowering_pair, "min"},
     {"Pow", "", lowering_pair, "pow"},
     {"FusedAdd", ORCHARD, lowering_pair, "add+relu"},
-    {"Sum", "", lowering_sum, ""},
+    {"Sum", "", lowering_sum, "add"},
+    {"Mean", "", lowering_sum, "mean"},
     {"SwiGLU", ORCHARD, lowering_pair, "silu+mul"},
     {"Softmax", "", lowering_softmax, "0"},
     {"LogSoftmax", "", lowering_softmax, "1"},
@@ -66,12 +70,18 @@ static const struct lowering_rule lowering_rules[] = {
     {"RMSNormalization", "", lowering_norm, "rmsnorm"},
     {"BatchNormalization", "", lowering_batch_norm, ""},
     {"InstanceNormalization", "", lowering_instance_norm, ""},
+    {"GroupNormalization", "", lowering_group_norm, ""},
+    {"LRN", "", lowering_lrn, ""},
     {"ReduceMean", "", lowering_reduce, "mean"},
     {"ReduceSum", "", lowering_reduce, "sum"},
     {"ReduceMax", "", lowering_reduce, "max"},
     {"ReduceMin", "", lowering_reduce, "min"},
     {"ReduceProd", "", lowering_reduce, "prod"},
     {"ReduceL2", "", lowering_reduce, "norm2"},
+    {"ReduceL1", "", lowering_reduce_sum_of, "abs/"},
+    {"ReduceSumSquare", "", lowering_reduce_sum_of, "square/"},
+    {"ReduceLogSum", "", lowering_reduce_sum_of, "/log"},
+    {"ReduceLogSumExp", "", lowering_reduce_log_sum_exp, ""},
     {"Transpose", "", lowering_transpose, ""},
     {"Concat", "", lowering_concat, ""},
     {"Gather", "", lowering_gather, ""},
@@ -170,6 +180,7 @@ bool lowering_gives_places(const struct lowering_rule *rule, struct net_array *c
 static bool reads_integers(const struct lowering_rule *rule)
 {
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
+           rule->lower == lowering_reduce_sum_of || rule->lower == lowering_reduce_log_sum_exp ||
            rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
            rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_running_sum ||
            rule->lower == lowering_place_of;
@@ -204,10 +215,11 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
     static const struct {
         bool (*lower)(struct lowering *l, const char *word);
         size_t least;
-    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},           {lowering_norm, 2},
-                {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},         {lowering_attention, 3},
-                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_conv_transpose, 2}, {lowering_lstm, 3},
-                {lowering_gru, 3},        {lowering_cache_rows, 3},    {lowering_scatter, 3}};
+    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},       {lowering_norm, 2},
+                {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},     {lowering_attention, 3},
+                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_group_norm, 3}, {lowering_conv_transpose, 2},
+                {lowering_lstm, 3},       {lowering_gru, 3},           {lowering_rnn, 3},        {lowering_cache_rows, 3},
+                {lowering_scatter, 3}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -224,8 +236,9 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
     const struct net_array *out = NULL;
     for (size_t k = 0; k < l->node->outputs && !out; k++)
         out = l->out[k];
-    bool is_whole =
-        x && out && (l->out[0] || rule->lower == lowering_lstm || rule->lower == lowering_gru) && l->node->inputs >= least;
+    bool is_whole = x && out &&
+                    (l->out[0] || rule->lower == lowering_lstm || rule->lower == lowering_gru || rule->lower == lowering_rnn) &&
+                    l->node->inputs >= least;
     for (size_t k = 1; is_whole && k < least; k++)
         is_whole = l->in[k] != NULL;
     if (!is_whole)

@@ -110,6 +110,11 @@ bool lowering_norm(struct lowering *l, const char *word);
 bool lowering_batch_norm(struct lowering *l, const char *word);
 bool lowering_instance_norm(struct lowering *l, const char *word);
 bool lowering_reduce(struct lowering *l, const char *word);
+bool lowering_reduce_sum_of(struct lowering *l, const char *word);
+bool lowering_reduce_log_sum_exp(struct lowering *l, const char *word);
+bool lowering_group_norm(struct lowering *l, const char *word);
+bool lowering_lrn(struct lowering *l, const char *word);
+bool lowering_scaled_elu(struct lowering *l, const char *word);
 bool lowering_transpose(struct lowering *l, const char *word);
 bool lowering_concat(struct lowering *l, const char *word);
 bool lowering_gather(struct lowering *l, const char *word);
@@ -144,6 +149,7 @@ bool lowering_resize(struct lowering *l, const char *word);
 bool lowering_conv_transpose(struct lowering *l, const char *word);
 bool lowering_lstm(struct lowering *l, const char *word);
 bool lowering_gru(struct lowering *l, const char *word);
+bool lowering_rnn(struct lowering *l, const char *word);
 
 /* to = the elements of `from` at these places, which count from 1 (0 = a zero), so many columns at a time. */
 bool lowering_gather_places(struct lowering *l, enum net_type type, const void *from, int64_t from_count, const double *place,
@@ -171,11 +177,19 @@ void lowering_add_product(struct lowering *l, const struct lowering_product *p, 
                           float *to);
 /* A convolution as a product, from its windows side by side. */
 bool lowering_conv_by_windows(struct lowering *l);
+/* The largest of each window, or averages, of which those with `border` count the elements of the border, too. */
+struct net_window;
+bool lowering_pool_by_windows(struct lowering *l, const struct net_window *window, bool largest, bool border);
 
 /* The activation of a fused node on the result, in place; nothing when there is none. */
 bool lowering_activation(struct lowering *l, float *data, int64_t count);
 /* "relu" when the activation is one that a kernel has among its options, "" when there is none; NULL = not by one word. */
 const char *lowering_activation_word(const struct net_node *node);
+/* A chain of functions of two operands, of which the second is one number each. */
+bool lowering_add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
+                        float *to, int64_t count);
+/* to = a and b, element by element. */
+bool lowering_add_pair(struct lowering *l, const char *word, const float *a, const float *b, int64_t count, float *to);
 /* to = a and b, where b is repeated as ONNX broadcasts it over the shape of `a`. */
 bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *a, const struct net_array *shape,
                              const struct net_array *b, float *to);

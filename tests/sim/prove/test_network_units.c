@@ -160,6 +160,22 @@ static const char *const operators[] = {
     "test_range_int32_type_negative_delta",
     "test_range_float_type_positive_delta_expanded",
     "test_prelu_broadcast",
+    "test_averagepool_2d_ceil",
+    "test_averagepool_2d_pads_count_include_pad",
+    "test_averagepool_3d_default",
+    "test_maxpool_2d_dilations",
+    "test_maxpool_2d_pads",
+    "test_maxpool_3d_default",
+    "test_lrn",
+    "test_selu",
+    "test_celu",
+    "test_mean_example",
+    "test_max_example",
+    "test_gemm_all_attributes",
+    "test_reduce_l1_keep_dims_random",
+    "test_reduce_log_sum_desc_axes",
+    "test_reduce_sum_square_negative_axes_keepdims_random",
+    "test_simple_rnn_with_initial_bias",
 };
 
 static void check_operators(const char *unit)
