@@ -3,6 +3,7 @@
 #include "sim/base/splitmix64.h"
 #include "sim/network/arrays.h"
 #include "sim/run/network/run_network_lengths.h"
+#include "sim/run/network/run_network_places.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,14 +26,18 @@ bool run_network_read_input(const struct net_model *model, struct net_array **in
                      text, g->inputs ? model->value[g->input[0]].name : "none");
 }
 
-/* Numbers in [0, 1); whole ones below 16, which are places in any vocabulary. */
-static struct net_array *generate(const struct net_value *v, uint64_t seed, struct orch_error *error)
+/* Numbers in [0, 1); whole ones below 16, or where the network looks up something shorter by them, places of that. */
+static struct net_array *generate(const struct net_model *model, net_id value, uint64_t seed, struct orch_error *error)
 {
+    enum { MOST = 16 };
+    const struct net_value *const v = &model->value[value];
+    const bool whole = !net_type_is_float(v->type) && v->type != NET_BOOL;
+    const double most = whole ? (double)run_network_places(model, value, MOST) : 2;
     struct net_array *const a = net_array_new(v->type, v->shape.dim, v->shape.dims, error);
     uint64_t state = seed;
     for (int64_t i = 0; a && i < a->count; i++) {
         const double unit = (double)(splitmix64_next(&state) >> 11) * 0x1p-53;
-        const double number = net_type_is_float(v->type) ? unit : floor(unit * (v->type == NET_BOOL ? 2 : 16));
+        const double number = net_type_is_float(v->type) ? unit : floor(unit * most);
         net_write_doubles(v->type, a->data, i, 1, &number);
     }
     return a;
@@ -64,7 +69,7 @@ bool run_network_generate_missing(const struct net_model *model, struct net_arra
             known = v->shape.dim[d] >= 0;
         if (!known)
             return refuse_open(model, v, error);
-        input[k] = generate(v, seed + k, error);
+        input[k] = generate(model, model->graph->input[k], seed + k, error);
         if (!input[k])
             return false;
         (*generated)++;
