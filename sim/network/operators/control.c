@@ -179,6 +179,34 @@ bool net_eval_loop(struct net_call *call)
 
 /* ---- scan ---- */
 
+int64_t net_scan_axis(const struct net_node *node, bool result, size_t scan, unsigned dims)
+{
+    size_t count;
+    const int64_t *const axes = net_attr_ints(node, result ? "scan_output_axes" : "scan_input_axes", &count);
+    const int64_t axis = scan < count ? axes[scan] : 0;
+    return axis < 0 ? axis + dims : axis;
+}
+
+/* The same elements with axis `from` in the place `to`, one of which is 0. */
+static struct net_array *with_axis(struct net_array *x, unsigned from, unsigned to, struct orch_error *error)
+{
+    const unsigned axis = from ? from : to;
+    const int64_t length = x->shape[from], outer = net_extent(x->shape, from ? 0 : 1, from ? axis : axis + 1);
+    int64_t shape[NET_DIMS_MAX];
+    memcpy(shape, x->shape, x->dims * sizeof *shape);
+    memmove(shape + from, shape + from + 1, (x->dims - from - 1) * sizeof *shape);
+    memmove(shape + to + 1, shape + to, (x->dims - to - 1) * sizeof *shape);
+    shape[to] = length;
+    struct net_array *const moved = net_array_new(x->type, shape, x->dims, error);
+    const size_t bytes = moved && outer * length > 0 ? net_array_bytes(x) / (size_t)(outer * length) : 0;
+    for (int64_t i = 0; moved && i < outer * length; i++) {
+        const int64_t at = i / length, k = i % length; /* at: in front of the axis */
+        const size_t far = (size_t)(at * length + k) * bytes, first = (size_t)(k * outer + at) * bytes;
+        memcpy((uint8_t *)moved->data + (from ? first : far), (const uint8_t *)x->data + (from ? far : first), bytes);
+    }
+    return moved;
+}
+
 /* Slice `index` of an input along its first axis. */
 static struct net_array *slice_of(struct net_array *x, int64_t index, struct orch_error *error)
 {
@@ -188,52 +216,85 @@ static struct net_array *slice_of(struct net_array *x, int64_t index, struct orc
     return s;
 }
 
-static bool scan_is_plain(const struct net_call *call)
+/* The inputs to scan with the axis in front along which they are scanned. */
+static bool scan_open(const struct net_call *call, size_t states, struct net_array **turned, int64_t *length)
 {
-    static const char *const axes[] = {"scan_input_axes", "scan_output_axes"};
-    for (size_t a = 0; a < 2; a++) {
-        size_t count;
-        const int64_t *const axis = net_attr_ints(call->node, axes[a], &count);
-        for (size_t k = 0; k < count; k++)
-            if (axis[k] != 0)
-                return orch_fail(call->error, ORCH_UNMODELLED, "%s that are not 0", axes[a]);
+    for (size_t k = states; k < call->inputs; k++) {
+        struct net_array *const x = call->in[k];
+        const int64_t axis = x ? net_scan_axis(call->node, false, k - states, x->dims) : -1;
+        if (axis < 0 || axis >= x->dims)
+            return net_refuse(call->error, "an input to scan without that axis");
+        if (k > states && x->shape[axis] != *length)
+            return net_refuse(call->error, "inputs to scan that differ in length");
+        *length = x->shape[axis];
+        turned[k] = axis ? with_axis(x, (unsigned)axis, 0, call->error) : net_array_retain(x);
+        if (!turned[k])
+            return false;
     }
-    return call->node->version >= 9 || orch_fail(call->error, ORCH_UNMODELLED, "the form of opset 8");
+    return true;
+}
+
+static bool scan_close(struct net_call *call, size_t states)
+{
+    for (size_t k = states; k < call->outputs; k++) {
+        struct net_array *const all = call->out[k];
+        const int64_t axis = net_scan_axis(call->node, true, k - states, all->dims);
+        if (axis < 0 || axis >= all->dims)
+            return net_refuse(call->error, "a result of a scan without that axis");
+        if (axis == 0)
+            continue;
+        call->out[k] = with_axis(all, 0, (unsigned)axis, call->error);
+        net_array_release(all);
+        if (!call->out[k])
+            return false;
+    }
+    return true;
+}
+
+/* The body once for each slice. */
+static bool scan_over(struct net_call *call, struct loop *l, size_t states, struct net_array *const *turned, int64_t length)
+{
+    size_t directions;
+    const int64_t *const direction = net_attr_ints(call->node, "scan_input_directions", &directions);
+    bool ok = true;
+    for (size_t k = 0; k < states; k++)
+        l->in[k] = net_array_retain(call->in[k]);
+    for (int64_t i = 0; ok && i < length; i++) {
+        for (size_t k = states; k < call->inputs; k++) {
+            const bool back = k - states < directions && direction[k - states];
+            net_array_release(l->in[k]);
+            l->in[k] = slice_of(turned[k], back ? length - 1 - i : i, call->error);
+            ok = ok && l->in[k];
+        }
+        ok = ok && iterate(l, call, 0, 0);
+        drop_results(l);
+    }
+    return ok;
 }
 
 bool net_eval_scan(struct net_call *call)
 {
     const int64_t scans = net_attr_int(call->node, "num_scan_inputs", 0);
-    size_t in_directions, out_directions;
-    const int64_t *const in_direction = net_attr_ints(call->node, "scan_input_directions", &in_directions);
+    size_t out_directions;
     const int64_t *const out_direction = net_attr_ints(call->node, "scan_output_directions", &out_directions);
     struct loop l = {.body = NULL};
-    if (!scan_is_plain(call))
-        return false;
+    int64_t length = 0;
+    if (call->node->version < 9)
+        return orch_fail(call->error, ORCH_UNMODELLED, "the form of opset 8");
     if (scans < 1 || scans > (int64_t)call->inputs)
         return net_refuse(call->error, "%lld inputs to scan", (long long)scans);
     const size_t states = call->inputs - (size_t)scans;
-    const int64_t length = call->in[states]->dims ? call->in[states]->shape[0] : 0;
-    for (size_t k = states; k < call->inputs; k++)
-        if (!call->in[k] || call->in[k]->dims == 0 || call->in[k]->shape[0] != length)
-            return net_refuse(call->error, "inputs to scan that differ in length");
-    bool ok = loop_open(&l, call, states, 0);
+    struct net_array **const turned = calloc(call->inputs, sizeof *turned);
+    bool ok = turned ? scan_open(call, states, turned, &length) : orch_no_memory(call->error);
+    ok = ok && loop_open(&l, call, states, 0);
     if (ok && l.body->inputs != call->inputs)
         ok = net_refuse(call->error, "a body with %zu inputs for %zu", l.body->inputs, call->inputs);
-    for (size_t k = 0; ok && k < states; k++)
-        l.in[k] = net_array_retain(call->in[k]);
-    for (int64_t i = 0; ok && i < length; i++) {
-        for (size_t k = states; k < call->inputs; k++) {
-            const bool back = k - states < in_directions && in_direction[k - states];
-            net_array_release(l.in[k]);
-            l.in[k] = slice_of(call->in[k], back ? length - 1 - i : i, call->error);
-            ok = ok && l.in[k];
-        }
-        ok = ok && iterate(&l, call, 0, 0);
-        drop_results(&l);
-    }
-    ok = ok && hand_out(&l, call, 0, out_direction, out_directions);
+    ok = ok && scan_over(call, &l, states, turned, length) && hand_out(&l, call, 0, out_direction, out_directions) &&
+         scan_close(call, states);
     if (l.body)
         loop_close(&l);
+    for (size_t k = 0; turned && k < call->inputs; k++)
+        net_array_release(turned[k]);
+    free(turned);
     return ok;
 }

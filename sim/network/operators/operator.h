@@ -57,6 +57,8 @@ struct net_operator {
 
 /* NULL when the reference has no such operator. */
 const struct net_operator *net_operator_find(const char *name, const char *domain);
+/* The axis along which Scan takes its input, or leaves its result, `scan` of so many dimensions; it may not be among them. */
+int64_t net_scan_axis(const struct net_node *node, bool result, size_t scan, unsigned dims);
 const struct net_operator *net_operator_at(size_t index); /* NULL past the last */
 
 /* The rule of the node on these facts; the error names the node. */

@@ -71,10 +71,7 @@ static bool infer_loop(struct net_model *model, struct net_node *node, size_t be
 {
     struct net_graph *const body = net_attr_graph(node, "body");
     const size_t results = before ? 1 : 0;
-    const int64_t length = !before && carried < node->inputs && node->input[carried] != NET_NONE &&
-                                   model->value[node->input[carried]].shape.known && model->value[node->input[carried]].shape.dims
-                               ? model->value[node->input[carried]].shape.dim[0]
-                               : NET_UNKNOWN;
+    int64_t length = NET_UNKNOWN; /* of a scan */
     if (!body || body->inputs != node->inputs || body->outputs < results + carried || node->outputs > body->outputs - results)
         return orch_fail(error, ORCH_USAGE, "a body that does not fit");
     for (size_t k = 0; k < body->inputs; k++) {
@@ -88,8 +85,12 @@ static bool infer_loop(struct net_model *model, struct net_node *node, size_t be
         v->type = given.type != NET_TYPES ? given.type : v->type;
         v->shape = given.shape;
         if (!before && k >= carried && v->shape.known && v->shape.dims) {
+            const int64_t axis = net_scan_axis(node, false, k - carried, v->shape.dims);
+            if (axis < 0 || axis >= v->shape.dims)
+                return orch_fail(error, ORCH_USAGE, "an input to scan without that axis");
+            length = v->shape.dim[axis];
             v->shape.dims--;
-            memmove(v->shape.dim, v->shape.dim + 1, v->shape.dims * sizeof *v->shape.dim);
+            memmove(v->shape.dim + axis, v->shape.dim + axis + 1, (size_t)(v->shape.dims - axis) * sizeof *v->shape.dim);
         }
     }
     bool again = true;
@@ -117,8 +118,11 @@ static bool infer_loop(struct net_model *model, struct net_node *node, size_t be
             continue;
         if (v->shape.dims == NET_DIMS_MAX)
             return orch_fail(error, ORCH_USAGE, "too many dimensions");
-        memmove(v->shape.dim + 1, v->shape.dim, v->shape.dims++ * sizeof *v->shape.dim);
-        v->shape.dim[0] = length;
+        const int64_t axis = before ? 0 : net_scan_axis(node, true, k - carried, v->shape.dims + 1);
+        if (axis < 0 || axis > v->shape.dims)
+            return orch_fail(error, ORCH_USAGE, "a result of a scan without that axis");
+        memmove(v->shape.dim + axis + 1, v->shape.dim + axis, (size_t)(v->shape.dims++ - axis) * sizeof *v->shape.dim);
+        v->shape.dim[axis] = length;
     }
     return true;
 }
