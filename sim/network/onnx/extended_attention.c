@@ -76,6 +76,8 @@ void onnx_extend_attention(struct onnx_parts *p)
     h.mask_by_row = h.mask == NET_NONE && net_attr_int(p->of, "is_causal", 0);
     if (h.mask != NET_NONE && onnx_part_type(p, h.mask) == NET_BOOL)
         h.mask = ONNX_PART(p, "Where", h.mask, onnx_part_number(p, 0), onnx_part_number(p, onnx_mask_lowest(p)));
+    else if (h.mask != NET_NONE && onnx_part_type(p, h.mask) != NET_TYPES && !net_type_is_float(onnx_part_type(p, h.mask)))
+        h.mask = ONNX_PART(p, "CastLike", h.mask, h.q); /* whole numbers are added to the scores */
     if (net_attr_int(p->of, "is_causal", 0)) {
         const net_id before = length == NET_NONE ? kept(p, past) : before_last(p, length, h.q);
         h.mask = onnx_mask_both(p, h.mask, onnx_mask_causal(p, h.q, h.k, before, onnx_mask_lowest(p)));
