@@ -33,7 +33,7 @@ static bool add_numbers(struct lowering *l, const char *words, const float *numb
 bool lowering_add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
                         float *to, int64_t count)
 {
-    if (l->part == PART_ANE)
+    if (l->part == PART_ANE && !strstr(words, "pow")) /* powers are the cores' */
         return add_numbers(l, words, number, numbers, from, to, count);
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s,period=1", (long long)count, words);
     float *const own = lowering_scratch(l, numbers);
