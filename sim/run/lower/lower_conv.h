@@ -15,5 +15,7 @@ struct lowered_conv {
 bool lowering_read_conv(struct lowering *l, bool transposed, struct lowered_conv *conv);
 /* The bias and the activation of the node, on the result. */
 bool lowering_finish_conv(struct lowering *l, const struct lowered_conv *conv);
+/* A transposed convolution as a product, from what reaches each point of the result. */
+bool lowering_transposed_by_windows(struct lowering *l, const struct lowered_conv *conv);
 
 #endif

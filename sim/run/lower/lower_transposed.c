@@ -46,15 +46,16 @@ struct spread {
     int64_t before[3], size[3];
 };
 
-static bool read_spread(struct lowering *l, const struct lowered_conv *v, struct spread *s)
+/* False where no library has the window. */
+static bool read_spread(const struct lowered_conv *v, struct spread *s)
 {
     const struct net_window *const w = &v->w;
     for (int d = 0; d < 3; d++) {
         s->before[d] = w->dilation[d] * (w->kernel[d] - 1) - w->before[d];
         s->size[d] = w->out[d] + w->dilation[d] * (w->kernel[d] - 1);
     }
-    return (w->in[0] == 1 && w->kernel[0] == 1 && (w->dilation[1] == w->dilation[2] || w->kernel[1] == 1 || w->kernel[2] == 1)) ||
-           lowering_leave(l, "transposed windows of three dimensions, or dilations that differ");
+    return w->in[0] == 1 && w->kernel[0] == 1 && w->out[0] == 1 &&
+           (w->dilation[1] == w->dilation[2] || w->kernel[1] == 1 || w->kernel[2] == 1);
 }
 
 static bool spread_image(struct lowering *l, const struct lowered_conv *v, const struct spread *s, float *to)
@@ -98,8 +99,8 @@ bool lowering_conv_transpose(struct lowering *l, const char *word)
         return false;
     if (is_tiled(&v))
         return lower_tiled(l, &v);
-    if (!read_spread(l, &v, &s))
-        return false;
+    if (!read_spread(&v, &s))
+        return lowering_transposed_by_windows(l, &v);
     const int64_t count = v.n * v.c * s.size[1] * s.size[2];
     float *const image = lowering_scratch(l, count), *const weights = lowering_scratch(l, l->in[1]->count);
     if (!lowering_holds(l) || !spread_image(l, &v, &s, image) || !turn_weights(l, &v, weights))

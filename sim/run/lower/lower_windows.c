@@ -58,13 +58,35 @@ static int64_t place_in_window(const struct net_window *w, int64_t at, int64_t p
 
 /* ---- convolutions ---- */
 
+/* The element of a plane that element `at` of the window brings to a point of a transposed convolution; negative = none. */
+static int64_t place_that_reaches(const struct net_window *w, int64_t at, int64_t point)
+{
+    int64_t place = 0, in[3], of[3];
+    for (int d = 2; d >= 0; d--) {
+        in[d] = at % w->kernel[d];
+        of[d] = point % w->out[d];
+        at /= w->kernel[d];
+        point /= w->out[d];
+    }
+    for (int d = 0; d < 3; d++) {
+        const int64_t from = of[d] + w->before[d] - in[d] * w->dilation[d];
+        if (from < 0 || from % w->stride[d] || from / w->stride[d] >= w->in[d])
+            return -1;
+        place = place * w->in[d] + from / w->stride[d];
+    }
+    return place;
+}
+
+typedef int64_t place_in_plane(const struct net_window *w, int64_t at, int64_t point);
+
 /* Windows of one image as columns of a matrix: a row for each element of a window of each channel. */
-static bool windows_as_columns(struct lowering *l, const struct lowered_conv *v, int64_t image, float *to)
+static bool windows_as_columns(struct lowering *l, const struct lowered_conv *v, place_in_plane *place_of, int64_t image,
+                               float *to)
 {
     const int64_t depth = v->c * v->kernel, count = depth * v->points, pixels = v->c * v->image;
     double *const place = calloc((size_t)count, sizeof *place);
     for (int64_t i = 0; place && i < count; i++) {
-        const int64_t row = i / v->points, from = place_in_window(&v->w, row % v->kernel, i % v->points);
+        const int64_t row = i / v->points, from = place_of(&v->w, row % v->kernel, i % v->points);
         place[i] = from < 0 ? 0 : (double)(row / v->kernel * v->image + from + 1);
     }
     const bool ok =
@@ -75,25 +97,42 @@ static bool windows_as_columns(struct lowering *l, const struct lowered_conv *v,
 }
 
 /* A product for each image, of all groups of channels side by side. */
+static bool multiply_windows(struct lowering *l, const struct lowered_conv *v, place_in_plane *place_of, const float *weights,
+                             bool known)
+{
+    const int64_t depth = v->c * v->kernel;
+    const struct lowering_product p = {
+        .batch = v->groups, .m = v->k / v->groups, .n = v->points, .k = depth / v->groups, .a_known = known, .alpha = 1};
+    float *const windows = lowering_scratch(l, depth * v->points);
+    if (2 * v->n + 3 > LOWERED_STEPS)
+        return lowering_leave(l, "%lld images in windows that the library does not have", (long long)v->n);
+    for (int64_t image = 0; windows && image < v->n; image++)
+        if (windows_as_columns(l, v, place_of, image, windows))
+            lowering_add_product(l, &p, weights, windows, NULL, (float *)l->out[0]->data + image * v->k * v->points);
+    return lowering_holds(l) && lowering_finish_conv(l, v);
+}
+
 bool lowering_conv_by_windows(struct lowering *l)
 {
     struct lowered_conv v;
-    if (!lowering_read_conv(l, false, &v))
-        return false;
-    if (2 * v.n + 3 > LOWERED_STEPS)
-        return lowering_leave(l, "%lld images in windows that the library does not have", (long long)v.n);
-    const int64_t depth = v.c * v.kernel;
-    const struct lowering_product p = {.batch = v.groups,
-                                       .m = v.k / v.groups,
-                                       .n = v.points,
-                                       .k = depth / v.groups,
-                                       .a_known = lowering_is_constant(l, 1),
-                                       .alpha = 1};
-    float *const windows = lowering_scratch(l, depth * v.points);
-    for (int64_t image = 0; windows && image < v.n; image++)
-        if (windows_as_columns(l, &v, image, windows))
-            lowering_add_product(l, &p, l->in[1]->data, windows, NULL, (float *)l->out[0]->data + image * v.k * v.points);
-    return lowering_holds(l) && lowering_finish_conv(l, &v);
+    return lowering_read_conv(l, false, &v) &&
+           multiply_windows(l, &v, place_in_window, l->in[1]->data, lowering_is_constant(l, 1));
+}
+
+/* Weights of C x K/groups x kernel as rows of K. */
+bool lowering_transposed_by_windows(struct lowering *l, const struct lowered_conv *v)
+{
+    const int64_t count = l->in[1]->count, of_c = v->c / v->groups, of_k = v->k / v->groups;
+    float *const weights = lowering_scratch(l, count);
+    double *const place = weights ? calloc((size_t)count, sizeof *place) : NULL;
+    for (int64_t i = 0; place && i < count; i++) {
+        const int64_t at = i % v->kernel, c = i / v->kernel % of_c, k = i / v->kernel / of_c;
+        place[i] = (double)(((k / of_k * of_c + c) * of_k + k % of_k) * v->kernel + at + 1);
+    }
+    const bool ok = place ? lowering_gather_places(l, NET_F32, l->in[1]->data, count, place, count, 1, weights)
+                          : lowering_leave(l, "memory is out");
+    free(place);
+    return ok && multiply_windows(l, v, place_that_reaches, weights, false);
 }
 
 /* ---- pools ---- */

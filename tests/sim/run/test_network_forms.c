@@ -25,6 +25,11 @@ static const struct form {
     {"in x f32[2,4,5,6,7]\nconst w f32[6,2,2,3,2] random\nconst b f32[6] random\n"
      "y = Conv(x, w, b) group=2 pads=0,1,1,1,1,0 strides=1,2,1\nout y\n",
      -1, 1},
+    {"in x f32[2,4,5,6]\nconst w f32[4,3,3,2] random\nconst b f32[6] random\n"
+     "y = ConvTranspose(x, w, b) group=2 pads=1,0,2,1 strides=2,1 dilations=3,1 output_padding=1,0\nout y\n",
+     -1, 1},
+    {"in x f32[1,4,3,4,2]\nconst w f32[4,3,2,3,2] random\ny = ConvTranspose(x, w) strides=2,1,3 pads=0,1,0,1,0,0\nout y\n", -1,
+     1},
     {"in x f32[2,3,9,8]\ny = MaxPool(x) kernel_shape=4,2 pads=2,1,2,1 strides=2,1 dilations=1,3\nout y\n", -3, -1},
     {"in x f32[1,2,6,7,5]\ny = MaxPool(x) kernel_shape=2,3,2 strides=2,2,1 pads=1,1,0,0,1,1\nout y\n", -3, -1},
     {"in x f32[2,2,7,9]\ny = AveragePool(x) kernel_shape=4,2 pads=2,1,1,0 strides=2,3\nout y\n", -1, 1},
