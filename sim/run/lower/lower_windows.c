@@ -37,16 +37,22 @@ bool lowering_finish_conv(struct lowering *l, const struct lowered_conv *v)
     return (!bias || add_bias(l, v, bias, l->out[0]->data)) && lowering_activation(l, l->out[0]->data, l->out[0]->count);
 }
 
-/* Element `at` of the window of a point of the result, as a place of a plane from 0 on; negative = in the border. */
-static int64_t place_in_window(const struct net_window *w, int64_t at, int64_t point)
+/* Where element `at` is in the window, and the point in the result. */
+static void by_dimension(const struct net_window *w, int64_t at, int64_t point, int64_t in[3], int64_t of[3])
 {
-    int64_t place = 0, in[3], of[3];
     for (int d = 2; d >= 0; d--) {
         in[d] = at % w->kernel[d];
         of[d] = point % w->out[d];
         at /= w->kernel[d];
         point /= w->out[d];
     }
+}
+
+/* Element `at` of the window of a point of the result, as a place of a plane from 0 on; negative = in the border. */
+static int64_t place_in_window(const struct net_window *w, int64_t at, int64_t point)
+{
+    int64_t place = 0, in[3], of[3];
+    by_dimension(w, at, point, in, of);
     for (int d = 0; d < 3; d++) {
         const int64_t from = of[d] * w->stride[d] - w->before[d] + in[d] * w->dilation[d];
         if (from < 0 || from >= w->in[d])
@@ -62,12 +68,7 @@ static int64_t place_in_window(const struct net_window *w, int64_t at, int64_t p
 static int64_t place_that_reaches(const struct net_window *w, int64_t at, int64_t point)
 {
     int64_t place = 0, in[3], of[3];
-    for (int d = 2; d >= 0; d--) {
-        in[d] = at % w->kernel[d];
-        of[d] = point % w->out[d];
-        at /= w->kernel[d];
-        point /= w->out[d];
-    }
+    by_dimension(w, at, point, in, of);
     for (int d = 0; d < 3; d++) {
         const int64_t from = of[d] + w->before[d] - in[d] * w->dilation[d];
         if (from < 0 || from % w->stride[d] || from / w->stride[d] >= w->in[d])
