@@ -177,9 +177,10 @@ static void refuse_text(const char *model, struct language_options options, cons
 
 static void test_texts(void)
 {
-    refuse_text("bert",
-                (struct language_options){.prompt_text = "the cat sat on the mat the cat sat on the mat the cat sat on the mat the"},
-                "the model has places for 20");
+    refuse_text(
+        "bert",
+        (struct language_options){.prompt_text = "the cat sat on the mat the cat sat on the mat the cat sat on the mat the"},
+        "the model has places for 20");
     refuse_text("bert", (struct language_options){.prompt_text = "\xff"}, "no UTF-8 at byte 0");
     refuse_text("bert", (struct language_options){.prompt_text = "a", .generate = 3}, "generates nothing");
 }
