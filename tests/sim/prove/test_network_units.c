@@ -160,6 +160,10 @@ static const char *const operators[] = {
     "test_range_int32_type_negative_delta",
     "test_range_float_type_positive_delta_expanded",
     "test_prelu_broadcast",
+    "test_top_k",
+    "test_top_k_negative_axis",
+    "test_top_k_smallest",
+    "test_argmax_keepdims_random_select_last_index",
 };
 
 static void check_operators(const char *unit)
