@@ -68,9 +68,17 @@ static double usual_alpha(const char *word)
     return strcmp(word, "leaky_relu") == 0 ? 0.01 : strcmp(word, "hard_sigmoid") == 0 ? 0.2 : 1;
 }
 
+/* Klambauer and others, Self-Normalizing Neural Networks, 2017: the numbers that keep means and variances. */
+#define SELU_ALPHA 1.67326319217681884765625
+#define SELU_GAMMA 1.05070102214813232421875
+
 bool lowering_function(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
+    const double gamma = net_attr_real(l->node, "gamma", SELU_GAMMA), alpha = net_attr_real(l->node, "alpha", SELU_ALPHA);
+    if (strcmp(word, "selu") == 0 && !(same(alpha, SELU_ALPHA) && same(gamma, SELU_GAMMA)))
+        return add_function(l, "elu", alpha, 0, x->data, l->out[0]->data, x->count) &&
+               add_chain(l, "mul", &(const float){(float)gamma}, 1, l->out[0]->data, l->out[0]->data, x->count);
     const bool by_tanh = strcmp(net_attr_text(l->node, "approximate", "none"), "tanh") == 0;
     return add_function(l, by_tanh ? "gelu_tanh" : word, net_attr_real(l->node, "alpha", usual_alpha(word)),
                         net_attr_real(l->node, "beta", 0.5), x->data, l->out[0]->data, x->count);
@@ -352,6 +360,19 @@ bool lowering_pair(struct lowering *l, const char *word)
     return lowering_broadcast_pair(l, word, first, out, b, out->data);
 }
 
+/* alpha elu(x / alpha) */
+bool lowering_celu(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const float alpha = (float)net_attr_real(l->node, "alpha", 1);
+    float *const part = lowering_scratch(l, x->count);
+    (void)word;
+    if (alpha == 0)
+        return lowering_leave(l, "Celu with alpha 0");
+    return add_chain(l, "mul", &(const float){1 / alpha}, 1, x->data, part, x->count) &&
+           add_function(l, "elu", 1, 0, part, part, x->count) && add_chain(l, "mul", &alpha, 1, part, l->out[0]->data, x->count);
+}
+
 /* The positive part, less the magnitude of the negative one times the slope. */
 bool lowering_prelu(struct lowering *l, const char *word)
 {
@@ -389,4 +410,12 @@ bool lowering_sum(struct lowering *l, const char *word)
         sum = out->data;
     }
     return true;
+}
+
+/* The sum of all operands over how many they are. */
+bool lowering_mean(struct lowering *l, const char *word)
+{
+    const struct net_array *const out = l->out[0];
+    return lowering_sum(l, word) &&
+           add_chain(l, "mul", &(const float){1 / (float)l->node->inputs}, 1, out->data, out->data, out->count);
 }

@@ -133,7 +133,8 @@ static bool reduced_of(struct lowering *l, unsigned *bits)
     return true;
 }
 
-bool lowering_reduce(struct lowering *l, const char *word)
+/* The same of elements that another kernel has made of the operand's. */
+static bool reduce(struct lowering *l, const char *word, const float *from)
 {
     const struct net_array *const x = l->in[0];
     unsigned bits, first = 0, end;
@@ -149,7 +150,7 @@ bool lowering_reduce(struct lowering *l, const char *word)
     const int64_t inner = x->count / rows / reduced;
     if (inner > 1 && rows > 1) { /* what stands behind them comes in front of them */
         float *const turned = lowering_scratch(l, x->count);
-        lowering_turn(l, NET_F32, x->data, rows, reduced, inner, turned);
+        lowering_turn(l, NET_F32, from, rows, reduced, inner, turned);
         lowering_read(lowering_step(l, l->out[0]->data, rows * inner, "reduce:%lldx%lld,op=%s", (long long)(rows * inner),
                                     (long long)reduced, word),
                       turned, x->count);
@@ -159,6 +160,29 @@ bool lowering_reduce(struct lowering *l, const char *word)
         inner > 1 ? lowering_step(l, l->out[0]->data, inner, "reduce:%lldx%lld,op=%s,axis=0", (long long)reduced,
                                   (long long)inner, word)
                   : lowering_step(l, l->out[0]->data, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)reduced, word),
-        x->data, x->count);
+        from, x->count);
     return true;
+}
+
+bool lowering_reduce(struct lowering *l, const char *word)
+{
+    return reduce(l, word, l->in[0]->data);
+}
+
+/* Sums of a function of the elements; without one the logarithm of the sums. */
+bool lowering_reduce_of(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    const float *from = x->data;
+    if (*word) {
+        float *const made = lowering_scratch(l, x->count);
+        lowering_read(lowering_step(l, made, x->count, "elementwise:%lld,op=%s", (long long)x->count, word), x->data, x->count);
+        from = made;
+    }
+    if (!reduce(l, "sum", from))
+        return false;
+    if (!*word)
+        lowering_read(lowering_step(l, out->data, out->count, "elementwise:%lld,op=log", (long long)out->count), out->data,
+                      out->count);
+    return lowering_holds(l);
 }

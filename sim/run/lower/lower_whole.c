@@ -172,6 +172,50 @@ bool lowering_is_nan(struct lowering *l, const char *word)
     return add_pair(l, "compare", "eq", x, x->data, x, NET_BOOL, same) && add_not(l, same, x->count, l->out[0]->data);
 }
 
+/* to = whether x op number, one number for all. */
+static void compare_with(struct lowering *l, const char *op, const struct net_array *x, float number, void *to)
+{
+    float *const own = lowering_scratch(l, 1);
+    char options[40];
+    if (own)
+        *own = number;
+    snprintf(options, sizeof options, ",op=%s,period=1", op);
+    struct lowered_step *const step = add_step(l, "compare", to, NET_BOOL, x->count, options);
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, own, 1);
+}
+
+/* Elements above a number, and 0. */
+bool lowering_threshold(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    void *const above = lowering_scratch(l, x->count), *const zero = lowering_scratch(l, 1);
+    (void)word;
+    compare_with(l, "gt", x, (float)net_attr_real(l->node, "alpha", 1), above);
+    struct lowered_step *const step = add_step(l, "select", l->out[0]->data, NET_F32, x->count, x->count > 1 ? ",single=b" : "");
+    lowering_read_elements(step, NET_BOOL, above, x->count);
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, zero, 1);
+    return lowering_holds(l);
+}
+
+/* 1 above zero, less 1 below it. */
+bool lowering_sign(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    void *const holds[2] = {lowering_scratch(l, x->count), lowering_scratch(l, x->count)};
+    float *const number[2] = {lowering_scratch(l, x->count), lowering_scratch(l, x->count)};
+    (void)word;
+    for (unsigned i = 0; i < 2; i++) {
+        compare_with(l, i ? "lt" : "gt", x, 0, holds[i]);
+        lowering_read_elements(add_step(l, "cast", number[i], NET_F32, x->count, ",from=u8"), NET_BOOL, holds[i], x->count);
+    }
+    struct lowered_step *const step = lowering_step(l, l->out[0]->data, x->count, "elementwise:%lld,op=sub", (long long)x->count);
+    lowering_read(step, number[0], x->count);
+    lowering_read(step, number[1], x->count);
+    return lowering_holds(l);
+}
+
 bool lowering_where(struct lowering *l, const char *word)
 {
     const struct net_array *const out = l->out[0];

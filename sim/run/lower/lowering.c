@@ -35,6 +35,10 @@ static const struct lowering_rule lowering_rules[] = {
     {"Mish", "", lowering_function, "mish"},
     {"HardSigmoid", "", lowering_function, "hard_sigmoid"},
     {"HardSwish", "", lowering_function, "hard_swish"},
+    {"Selu", "", lowering_function, "selu"},
+    {"Celu", "", lowering_celu, ""},
+    {"ThresholdedRelu", "", lowering_threshold, ""},
+    {"Sign", "", lowering_sign, ""},
     {"Gelu", "", lowering_function, "gelu"},
     {"Swish", "", lowering_function, "silu"},
     {"Exp", "", lowering_function, "exp"},
@@ -72,6 +76,10 @@ static const struct lowering_rule lowering_rules[] = {
     {"ReduceMin", "", lowering_reduce, "min"},
     {"ReduceProd", "", lowering_reduce, "prod"},
     {"ReduceL2", "", lowering_reduce, "norm2"},
+    {"ReduceL1", "", lowering_reduce_of, "abs"},
+    {"ReduceSumSquare", "", lowering_reduce_of, "square"},
+    {"ReduceLogSum", "", lowering_reduce_of, ""},
+    {"Mean", "", lowering_mean, ""},
     {"Transpose", "", lowering_transpose, ""},
     {"Concat", "", lowering_concat, ""},
     {"Gather", "", lowering_gather, ""},
@@ -173,7 +181,7 @@ static bool reads_integers(const struct lowering_rule *rule)
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
            rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
            rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_running_sum ||
-           rule->lower == lowering_place_of;
+           rule->lower == lowering_place_of || rule->lower == lowering_reduce_of;
 }
 
 /* Rules that only move elements, whatever they are. */
