@@ -91,6 +91,30 @@ static net_id refuse(struct encoder *e, const char *name, const char *what)
     return NET_NONE;
 }
 
+static bool read_rows(const struct weight_tensor *t, unsigned rows, unsigned columns, float *to)
+{
+    for (unsigned y = 0; y < rows; y++)
+        weight_row(t, y, to + (size_t)y * columns);
+    return true;
+}
+
+/* Some rows at a time, so that what is written lies together. */
+static bool read_turned(const struct weight_tensor *t, unsigned rows, unsigned columns, float *to)
+{
+    enum { TOGETHER = 16 };
+    float *const row = malloc(sizeof *row * columns * TOGETHER);
+    for (unsigned y = 0; row && y < rows; y += TOGETHER) {
+        const unsigned some = rows - y < TOGETHER ? rows - y : TOGETHER;
+        for (unsigned k = 0; k < some; k++)
+            weight_row(t, y + k, row + (size_t)k * columns);
+        for (unsigned x = 0; x < columns; x++)
+            for (unsigned k = 0; k < some; k++)
+                to[(size_t)x * rows + y + k] = row[(size_t)k * columns + x];
+    }
+    free(row);
+    return row != NULL;
+}
+
 /* A matrix of `rows` of `columns` as a constant, turned where `turns`, or with rows 0 a list of so many numbers. Files of the
  * first generation call the parts of a norm gamma and beta. */
 static net_id constant(struct encoder *e, const char *stem, const char *end, const char *old_end, unsigned rows, unsigned columns,
@@ -112,14 +136,7 @@ static net_id constant(struct encoder *e, const char *stem, const char *end, con
         return refuse(e, name, "is of a type that is not read");
     const int64_t shape[2] = {turns ? columns : rows ? rows : columns, turns ? rows : columns};
     struct net_array *const a = net_array_new(NET_F32, shape, rows ? 2 : 1, e->error);
-    float *const row = malloc(sizeof *row * columns);
-    for (unsigned y = 0; a && row && y < (rows ? rows : 1); y++) {
-        weight_row(t, y, row);
-        for (unsigned x = 0; x < columns; x++)
-            ((float *)a->data)[turns ? (size_t)x * rows + y : (size_t)y * columns + x] = row[x];
-    }
-    e->starved |= !a || !row;
-    free(row);
+    e->starved |= !a || !(turns ? read_turned : read_rows)(t, rows ? rows : 1, columns, a->data);
     return net_constant_add(e->model, name, a);
 }
 
