@@ -162,7 +162,7 @@ check-public: $(O)/tests/public/check_public
 # and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
-FUZZ_PARSERS := $(filter isa/% sim/serve/kserve_tensor.c sim/serve/completion_request.c sim/serve/chat_form.c sim/load/text_proto.c sim/load/model_config.c sim/load/batcher.c sim/load/arrivals.c sim/base/% sim/prove/check/% sim/chip/% sim/language/% sim/network/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
+FUZZ_PARSERS := $(filter isa/% sim/serve/kserve_tensor.c sim/serve/completion_request.c sim/serve/embedding_request.c sim/serve/chat_form.c sim/load/text_proto.c sim/load/model_config.c sim/load/batcher.c sim/load/arrivals.c sim/base/% sim/prove/check/% sim/chip/% sim/language/% sim/network/% $(filter sim/workload/gpu/abi%,$(LIB_SRC)) sim/workload/cpu/program_args.c sim/prove/validate/csv.c sim/prove/validate/measurements.c \
 	sim/workload/amx/kernel_call.c units/kernel_text.c units/routines/% units/cpu/kernels/% units/amx/kernels/amx_kernel% sim/compile/kernel_launch.c $(filter sim/compile/metal_%,$(LIB_SRC)) sim/compile/kernel_row.c sim/compile/kernel_row_file.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/machine/device/device_parse.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load% units/cpu/cpu_system% units/cpu/cpu_sandbox% sim/workload/cpu/program_runtime.c,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang-16 -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. -isystem $(O)/gen/sim/network/onnx $(DEFINES)

@@ -10,6 +10,7 @@
 #include "sim/language/shape.h"
 #include "sim/language/transformers.h"
 #include "sim/network/coreml/coreml.h"
+#include "sim/network/encoder/encoder.h"
 #include "sim/network/zoo/zoo.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ static int show(struct api_context *context, const char *name)
     const struct shape_published *const model = shape_published_named(in_zoo);
     if (model)
         return models_language_show(context, model);
-    if (coreml_is_named(name) || net_zoo_find(name))
+    if (coreml_is_named(name) || net_zoo_find(name) || encoder_is(name))
         return models_show_onnx(context, name);
     struct stat st;
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode) && transformers_is(name))

@@ -170,14 +170,16 @@ const struct api_verb verb_serve = {
             .synopsis = "[MODEL...] [options]",
             .summary = "a server: KServe/Triton, completions, /metrics, pages of runs",
             .text =
-                "MODEL is a network (.onnx), a language model (.gguf, or what transformers saves) or a folder of a Triton "
+                "MODEL is a network (.onnx), a language model (.gguf, or what transformers saves), a folder of an encoder of "
+                "texts (BERT and its kin) or one of a Triton "
                 "repository. Values are computed by "
                 "kernels\n"
                 "of the simulated unit; replies say the simulated seconds and joules, and the temperature of the machine's die. "
                 "Served are\n"
                 "/v2 (health, metadata, config, infer with JSON and binary tensors, statistics), /v1/completions and /completion "
                 "(also as\n"
-                "events), /tokenize, /v1/models, /health, /metrics (Prometheus), /grafana.json, and pages: / (runs as they "
+                "events), /v1/embeddings and /embedding of encoders, /tokenize, /v1/models, /health, /metrics (Prometheus), "
+                "/grafana.json, and pages: / (runs as they "
                 "come),\n"
                 "/runs/N,M, /sweeps/N, /chips, /validation. Requests are computed one after\n"
                 "another; replies go out as soon as they are computed, not after the simulated time. SIGTERM and SIGINT end it.",

@@ -75,13 +75,17 @@ bool vocabulary_beside_open(const char *file, struct vocabulary_beside **vocabul
     struct vocabulary_ends ends;
     bool damaged;
     *vocabulary = NULL;
-    char *const text = read_beside(file, "tokenizer.json", path, sizeof path, &size, &damaged, error);
+    char *text = read_beside(file, "tokenizer.json", path, sizeof path, &size, &damaged, error);
+    const bool lines = !text && !damaged;
+    if (lines)
+        text = read_beside(file, "vocab.txt", path, sizeof path, &size, &damaged, error);
     if (!text)
         return !damaged;
     struct vocabulary_beside *const v = calloc(1, sizeof *v);
     bool ok = (v || orch_no_memory(error)) && read_ends(file, &ends, error);
     if (ok)
-        v->bytes = vocabulary_of_json(path, text, size, &ends, &bytes, error);
+        v->bytes = lines ? vocabulary_of_lines(path, text, size, &bytes, error)
+                         : vocabulary_of_json(path, text, size, &ends, &bytes, error);
     if (ok && v->bytes)
         v->gguf = gguf_parse(path, v->bytes, bytes, error);
     if (ok && v->gguf)

@@ -1,4 +1,5 @@
-/* The tokenizer beside a network: tokenizer.json in its folder, and of config.json there which tokens begin and end texts. */
+/* The tokenizer beside a network: tokenizer.json or vocab.txt in its folder, and of config.json there which tokens begin and end
+ * texts. */
 #ifndef ORCHARD_SIM_LANGUAGE_VOCABULARY_BESIDE_H
 #define ORCHARD_SIM_LANGUAGE_VOCABULARY_BESIDE_H
 

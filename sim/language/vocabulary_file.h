@@ -18,5 +18,7 @@ uint8_t *vocabulary_of_json(const char *file, const char *text, size_t size, con
                             size_t *gguf_size, struct orch_error *error);
 uint8_t *vocabulary_of_pieces(const char *file, const uint8_t *bytes, size_t size, const struct vocabulary_ends *ends,
                               size_t *gguf_size, struct orch_error *error);
+/* A vocab.txt of uncased BERT: a piece in each line, those that go on with a word behind ##. */
+uint8_t *vocabulary_of_lines(const char *file, const char *text, size_t size, size_t *gguf_size, struct orch_error *error);
 
 #endif

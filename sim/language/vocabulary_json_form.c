@@ -146,6 +146,19 @@ static bool has_byte_level(const struct json_node *top)
     return found;
 }
 
+/* Whether the tokens around a text are those of BERT or RoBERTa, which a plan says alone: their ends are no ends of generation.
+ */
+static bool has_pair_around(const struct json_node *top)
+{
+    const struct json_node post = json_find_object(top, "post_processor");
+    struct steps steps;
+    bool found = false;
+    list_steps(&post, "processors", &steps);
+    for (size_t i = 0; i < steps.count; i++)
+        found = found || is_step(&steps.step[i], "BertProcessing") || is_step(&steps.step[i], "RobertaProcessing");
+    return found;
+}
+
 /* Files of the first versions do not say what their model is. */
 static const char *type_of(const struct json_node *model)
 {
@@ -175,7 +188,7 @@ void vocabulary_choose_form(struct json_vocabulary *v, const struct json_node *t
         json_wrong(model, "continuing_subword_prefix", "a prefix within words of BPE is not modelled");
         top->reader->error->exit_code = ORCH_UNMODELLED;
     }
-    if (!pairs || !json_ok(top))
+    if (!pairs || !json_ok(top) || has_pair_around(top))
         return;
     v->family = !v->byte_fallback && !normalised && has_byte_level(top) ? family_of(top, model) : NULL;
     if (v->family || (v->byte_fallback && is_plain(top)))

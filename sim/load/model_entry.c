@@ -1,5 +1,7 @@
 #include "sim/load/model_entry.h"
 
+#include "sim/language/transformers.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +32,11 @@ static bool find_model(const char *folder, char path[MODEL_PATH], struct orch_er
             if (is_file(path))
                 return true;
         }
-    return orch_fail(error, ORCH_USAGE, "%s: a folder of a model has 1/model.onnx, model.onnx or the same with .gguf in it",
+    snprintf(path, MODEL_PATH, "%s", folder);
+    return transformers_is(folder) ||
+           orch_fail(error, ORCH_USAGE,
+                     "%s: a folder of a model has 1/model.onnx, model.onnx or the same with .gguf in it, or config.json and "
+                     "model.safetensors",
                      folder);
 }
 

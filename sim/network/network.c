@@ -3,6 +3,7 @@
 #include "sim/base/suggest.h"
 #include "sim/network/coreml/coreml.h"
 #include "sim/network/cost.h"
+#include "sim/network/encoder/encoder.h"
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/operator.h"
 #include "sim/network/passes/pass.h"
@@ -14,7 +15,9 @@
 
 struct net_model *net_import(const char *path, struct orch_error *error)
 {
-    return coreml_is_named(path) ? coreml_load(path, error) : onnx_load(path, error);
+    return coreml_is_named(path) ? coreml_load(path, error)
+           : encoder_is(path)    ? encoder_load(path, error)
+                                 : onnx_load(path, error);
 }
 
 bool net_bind(struct net_model *model, const char *text, struct orch_error *error)

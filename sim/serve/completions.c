@@ -3,6 +3,7 @@
 #include "sim/serve/completion.h"
 
 #include "sim/language/utf8.h"
+#include "sim/network/encoder/encoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,13 @@ static void put_model(struct text *to, const struct served_model *m)
     const struct language_shape *const s = &m->tokens.shape;
     text_put(to, "{\"id\":");
     text_json(to, m->entry.name);
+    if (m->vocabulary) {
+        const struct encoder_limits most = encoder_limits_of(m->network);
+        text_printf(
+            to, ",\"object\":\"model\",\"created\":0,\"owned_by\":\"orchard\",\"meta\":{\"n_vocab\":%llu,\"n_ctx_train\":%llu}}",
+            (unsigned long long)most.words, (unsigned long long)most.tokens);
+        return;
+    }
     text_printf(to,
                 ",\"object\":\"model\",\"created\":0,\"owned_by\":\"orchard\",\"meta\":{\"n_vocab\":%u,\"n_ctx_train\":%u,"
                 "\"n_embd\":%u}}",
@@ -103,7 +111,7 @@ static void answer_models(const struct protocol_context *context, const char *na
     text_put(&reply->body, *name ? "" : "{\"object\":\"list\",\"data\":[");
     for (size_t i = 0; i < served_count(context->served); i++) {
         const struct served_model *const m = served_at(context->served, i);
-        if (!m->language || (*name && strcmp(m->entry.name, name) != 0))
+        if (!(m->language || m->vocabulary) || (*name && strcmp(m->entry.name, name) != 0))
             continue;
         text_put(&reply->body, any ? "," : "");
         put_model(&reply->body, m);
@@ -199,7 +207,8 @@ static void answer_get(const struct protocol_context *context, const char *path,
         reply_json(reply);
         text_printf(&reply->body, "{\"total_slots\":1,\"chip\":\"%s\"}", chip_id(served_setup(context->served)->run.chip));
     } else {
-        completion_fail(reply, 404, "no such path; served are /v1/completions, /v1/chat/completions and /v1/models");
+        completion_fail(reply, 404,
+                        "no such path; served are /v1/completions, /v1/chat/completions, /v1/embeddings and /v1/models");
     }
 }
 

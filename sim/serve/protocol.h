@@ -28,6 +28,7 @@ void protocol_answer(const struct protocol_context *context, const struct http_r
 void kserve_answer(const struct protocol_context *context, const struct http_request *request, const char *path,
                    struct http_reply *reply);
 void completions_answer(const struct protocol_context *context, const struct http_request *request, struct http_reply *reply);
+void embeddings_answer(const struct protocol_context *context, const struct http_request *request, struct http_reply *reply);
 void metrics_answer(const struct protocol_context *context, struct http_reply *reply);
 /* Whether a path is that of a page. */
 bool pages_has(const char *path);

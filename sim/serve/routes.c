@@ -44,6 +44,11 @@ static bool is_completion(const char *path)
            strcmp(path, "/v1/chat/completions") == 0 || strcmp(path, "/chat/completions") == 0;
 }
 
+static bool is_embedding(const char *path)
+{
+    return strcmp(path, "/v1/embeddings") == 0 || strcmp(path, "/embedding") == 0 || strcmp(path, "/embeddings") == 0;
+}
+
 static bool is_get(const struct http_request *r)
 {
     return strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
@@ -51,8 +56,8 @@ static bool is_get(const struct http_request *r)
 
 static bool is_work(const struct http_request *r)
 {
-    return strcmp(r->method, "POST") == 0 &&
-           (is_completion(r->path) || (strncmp(r->path, "/v2/models/", 11) == 0 && ends(r->path, "/infer")));
+    return strcmp(r->method, "POST") == 0 && (is_completion(r->path) || is_embedding(r->path) ||
+                                              (strncmp(r->path, "/v2/models/", 11) == 0 && ends(r->path, "/infer")));
 }
 
 enum protocol_lane protocol_lane_of(const struct http_request *r)
@@ -68,6 +73,8 @@ void protocol_answer(const struct protocol_context *c, const struct http_request
         completions |= strcmp(r->path, of_completions[i]) == 0;
     if (strcmp(r->path, "/v2") == 0 || strncmp(r->path, "/v2/", 4) == 0)
         kserve_answer(c, r, r->path + 3, reply);
+    else if (is_embedding(r->path))
+        embeddings_answer(c, r, reply);
     else if (completions)
         completions_answer(c, r, reply);
     else if (strcmp(r->path, "/metrics") == 0)

@@ -1,6 +1,7 @@
 #include "sim/serve/served_internal.h"
 
 #include "sim/base/host_time.h"
+#include "sim/network/encoder/encoder.h"
 #include "sim/network/network.h"
 #include "sim/run/kinds/unit_choice.h"
 
@@ -51,11 +52,23 @@ static void choose_unit(const struct served *s, struct served_model *m)
 static void show_shapes(struct served_model *m)
 {
     static const struct net_open_options only_shapes = {.level = 0};
-    m->shown = net_import(m->entry.workload, NULL);
+    m->shown = net_model_copy(m->network);
     if (m->shown && !net_prepare(m->shown, &only_shapes, NULL, NULL)) {
         net_model_free(m->shown);
         m->shown = NULL;
     }
+}
+
+/* The tokenizer of a folder of an encoder, which it needs for texts. */
+static bool open_vocabulary(struct served_model *m, struct orch_error *error)
+{
+    char path[4096];
+    if (!encoder_is(m->entry.workload))
+        return true;
+    snprintf(path, sizeof path, "%.3900s/config.json", m->entry.workload);
+    return vocabulary_beside_open(path, &m->vocabulary, error) &&
+           (m->vocabulary ||
+            orch_fail(error, ORCH_USAGE, "%.300s: neither tokenizer.json nor vocab.txt is there", m->entry.workload));
 }
 
 static bool open_model(struct served *s, const char *text, struct orch_error *error)
@@ -74,7 +87,7 @@ static bool open_model(struct served *s, const char *text, struct orch_error *er
             return false;
     } else {
         m->network = net_import(m->entry.workload, error);
-        if (!m->network)
+        if (!m->network || !open_vocabulary(m, error))
             return false;
         show_shapes(m);
     }
@@ -125,6 +138,7 @@ void served_close(struct served *s)
         served_shapes_free(m);
         net_model_free(m->network);
         net_model_free(m->shown);
+        vocabulary_beside_close(m->vocabulary);
         if (m->language)
             language_model_close(&m->tokens);
     }

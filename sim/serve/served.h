@@ -4,6 +4,7 @@
 #define ORCHARD_SIM_SERVE_SERVED_H
 
 #include "sim/language/tokenizer.h"
+#include "sim/language/vocabulary_beside.h"
 #include "sim/load/load_heat.h"
 #include "sim/load/model_entry.h"
 #include "sim/network/graph/graph.h"
@@ -36,12 +37,13 @@ struct served_model {
     char unit[8], precision[16];
     enum orch_part part;
     bool language;
-    struct net_model *network;    /* as imported, for names, types and shapes; NULL = a language model */
-    struct net_model *shown;      /* the same with the shapes of outputs, as far as they are known; NULL = they are not */
-    struct language_model tokens; /* of language models: tokenizer and shape */
-    unsigned most;                /* samples of a request; 0 = shapes are literal */
-    struct served_counts counts;  /* under the lock of `served` */
-    struct served_shape *shape;   /* shapes that were asked for lately */
+    struct net_model *network;            /* as imported, for names, types and shapes; NULL = a language model */
+    struct net_model *shown;              /* the same with the shapes of outputs, as far as they are known; NULL = they are not */
+    struct language_model tokens;         /* of language models: tokenizer and shape */
+    struct vocabulary_beside *vocabulary; /* of folders of encoders of texts; NULL = something else */
+    unsigned most;                        /* samples of a request; 0 = shapes are literal */
+    struct served_counts counts;          /* under the lock of `served` */
+    struct served_shape *shape;           /* shapes that were asked for lately */
     unsigned shapes;
 };
 

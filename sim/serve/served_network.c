@@ -3,8 +3,10 @@
 
 #include "sim/base/checksum.h"
 #include "sim/base/host_time.h"
+#include "sim/network/encoder/encoder.h"
 #include "sim/network/network.h"
 #include "sim/run/network/run_network.h"
+#include "sim/run/network/run_network_text.h"
 #include "sim/run/run_profile.h"
 
 #include <math.h>
@@ -33,6 +35,8 @@ static uint64_t key_of(const struct served_model *m, struct net_array *const *in
         key = checksum_add(key, input[k]->shape, input[k]->dims * sizeof input[k]->shape[0]);
         if (input[k]->count <= SMALL && !net_type_is_float(input[k]->type))
             key = checksum_add(key, input[k]->data, net_array_bytes(input[k]));
+        if (m->vocabulary && strcmp(m->network->value[m->network->graph->input[k]].name, ENCODER_MASK) == 0)
+            key = checksum_add(key, input[k]->data, net_array_bytes(input[k])); /* one that hides nothing is a constant */
     }
     return key;
 }
@@ -76,6 +80,10 @@ static bool find_cost(struct served *s, const struct served_model *m, struct ser
     q.detail = "op";
     q.dims = (const char *const *)dim;
     q.dim_count = dims;
+    struct net_array *none[NET_DIMS_MAX] = {NULL}, *nothing[NET_DIMS_MAX] = {NULL};
+    const struct run_network_arrays loaded = {none, nothing, m->network};
+    if (m->vocabulary) /* its files need not be read again */
+        q.arrays = &loaded;
     run_result_init(&r);
     bool ok;
     if (s->heat) {
@@ -91,6 +99,8 @@ static bool find_cost(struct served *s, const struct served_model *m, struct ser
     for (size_t i = 0; dim && i < dims; i++)
         free(dim[i]);
     free(dim);
+    for (size_t i = 0; i < NET_DIMS_MAX; i++)
+        net_array_release(nothing[i]);
     run_result_free(&r);
     return ok;
 }
@@ -122,7 +132,11 @@ static struct served_shape *shape_of(struct served *s, struct served_model *m, s
             m->shape[i].used = ++s->uses;
             return &m->shape[i];
         }
-    struct served_shape made = {.key = key, .used = ++s->uses, .model = net_import(m->entry.workload, error)};
+    struct served_shape made = {.key = key, .used = ++s->uses, .model = net_model_copy(m->network)};
+    if (!made.model)
+        orch_no_memory(error);
+    if (made.model && m->vocabulary)
+        run_network_fix_mask(made.model, input);
     if (!made.model || !net_bind_inputs(made.model, input, error) || !net_prepare(made.model, &everything, NULL, error) ||
         !find_cost(s, m, &made, error)) {
         net_model_free(made.model);

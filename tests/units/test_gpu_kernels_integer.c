@@ -105,6 +105,36 @@ static void test_select(void)
             check(workloads[i], floats[p]);
 }
 
+static void test_topk(void)
+{
+    static const char *const workloads[] = {"topk:1x1,k=1",    "topk:3x7,k=7",   "topk:5x33,k=4,smallest=1",
+                                            "topk:2x1000,k=9", "topk:40x31,k=1", "topk:4x64,k=3"};
+    for (size_t p = 0; p < ARRAY_COUNT(floats); p++)
+        for (size_t i = 0; i < ARRAY_COUNT(workloads); i++)
+            check(workloads[i], floats[p]);
+    example_refused("topk:3x4,k=5", "f32", "at most columns");
+}
+
+/* Equal elements, infinities, and what is no number. */
+static void test_topk_specials(void)
+{
+    static const double values[8] = {-INFINITY, 3, NAN, 3, INFINITY, -2, -INFINITY, 3};
+    static const double largest[8] = {4, 1, 3, 7, 5, 0, 6, 4294967295.0}, smallest[8] = {0, 6, 5, 1, 3, 7, 4, 4294967295.0};
+    for (unsigned small = 0; small < 2; small++) {
+        struct gpu_example x;
+        bool ok = example_open(&x, small ? "topk:1x8,k=8,smallest=1" : "topk:1x8,k=8", "f32", 8);
+        for (unsigned i = 0; ok && i < 8; i++)
+            example_put(example_bytes(&x, 0), GPU_F32, i, values[i]);
+        ok = ok && example_run(&x, false);
+        double *const out = ok ? example_values(&x, "out") : NULL;
+        CHECK(out != NULL, "%s", x.text);
+        for (unsigned i = 0; out && i < 8; i++)
+            CHECK(out[i] == (small ? smallest : largest)[i], "place %u is %g", i, out[i]);
+        free(out);
+        example_close(&x);
+    }
+}
+
 static void test_cast(void)
 {
     static const char *const workloads[] = {"cast:1,to=i32",           "cast:515,to=i64",         "cast:35,to=u8",
@@ -177,6 +207,8 @@ static const struct suite_test tests[] = {
     {"comparisons", test_compare},
     {"comparisons of zeros, infinities and no numbers", test_specials},
     {"choices", test_select},
+    {"places of the largest", test_topk},
+    {"places of infinities and no numbers", test_topk_specials},
     {"other types", test_cast},
     {"other types far from zero", test_far_casts},
 };

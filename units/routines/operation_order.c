@@ -92,5 +92,50 @@ static void sort_reference(const struct routine_request *r, const double *const 
     }
 }
 
+/* ---- topk ---- */
+
+static bool topk_operands(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const uint64_t rows = (uint64_t)r->value[TOPK_ROWS], columns = (uint64_t)r->value[TOPK_COLUMNS];
+    const uint64_t count = (uint64_t)r->value[TOPK_COUNT];
+    if (count > columns || columns >= UINT32_MAX)
+        return kernel_refuse(error, "topk: k must be at most columns");
+    if (!routine_check_count("topk", ROUTINE_DIMS(rows, columns), error))
+        return false;
+    routine_add_operand(w, "x", r->type, ROUTINE_INPUT, ROUTINE_DIMS(rows, columns));
+    routine_set_range(w, -4, 4);
+    routine_add_operand(w, "out", ROUTINE_U32, ROUTINE_OUTPUT, ROUTINE_DIMS(rows, count));
+    w->min_bytes = (double)routine_type_bytes(r->type, rows * columns) + 4 * (double)(rows * count);
+    return true;
+}
+
+/* The best element that has no place yet. */
+static int64_t next_place(const double *x, int64_t columns, const double *taken, int64_t places, bool smallest)
+{
+    int64_t best = -1;
+    for (int64_t i = 0; i < columns; i++) {
+        bool has = x[i] != x[i];
+        for (int64_t k = 0; k < places && !has; k++)
+            has = taken[k] == (double)i;
+        if (!has && (best < 0 || (smallest ? x[i] < x[best] : x[i] > x[best])))
+            best = i;
+    }
+    return best;
+}
+
+static void topk_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
+{
+    const int64_t columns = r->value[TOPK_COLUMNS], count = r->value[TOPK_COUNT];
+    for (int64_t row = 0; row < r->value[TOPK_ROWS]; row++)
+        for (int64_t k = 0; k < count; k++) {
+            double *const places = t->value + row * count;
+            const int64_t place = next_place(operand[0] + row * columns, columns, places, k, r->value[TOPK_SMALLEST] != 0);
+            places[k] = place < 0 ? 0x1p32 - 1 : (double)place;
+            t->error[row * count + k] = 0;
+        }
+}
+
+const struct routine_operation operation_topk = {
+    .name = "topk", .positional = 2, .operands = topk_operands, .reference = topk_reference, .by_values = true};
 const struct routine_operation operation_sort = {
     .name = "sort", .positional = 2, .operands = sort_operands, .reference = sort_reference, .by_values = true};

@@ -193,6 +193,14 @@ enum { SCAN_ROWS, SCAN_COLUMNS, SCAN_EXCLUSIVE, SORT_DESCENDING = SCAN_EXCLUSIVE
         .name = option, .least = 0, .most = 1                                                                                    \
     }
 extern const struct routine_operation operation_scan, operation_sort; /* operands x, out */
+enum { TOPK_ROWS, TOPK_COLUMNS, TOPK_COUNT, TOPK_SMALLEST, TOPK_OWN };
+#define ROUTINE_TOPK_PARAMETERS                                                                                                  \
+    ROUTINE_ROWS_PARAMETERS, {.name = "k", .least = 1, .most = 1 << 16, .required = true},                                       \
+    {                                                                                                                            \
+        .name = "smallest", .least = 0, .most = 1                                                                                \
+    }
+/* Places of the best elements of each row, the best first, of equal ones the first; what is no number has no place. */
+extern const struct routine_operation operation_topk; /* operands x, out: u32 */
 
 /* ---- images ---- */
 

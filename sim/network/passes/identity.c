@@ -33,6 +33,20 @@ static bool all_zero(const struct net_array *a)
     return a != NULL;
 }
 
+/* A constant that is the same small whole number everywhere, beside another operand. */
+static net_id beside_even(const struct net_match *m, const struct net_node *node, int64_t number)
+{
+    for (size_t k = 0; k < 2 && node->inputs == 2; k++) {
+        const struct net_array *const a = net_constant(m, node->input[k]);
+        bool even = a && a->count > 0 && !a->blank;
+        for (int64_t i = 0; even && i < a->count; i++)
+            even = net_array_double(a, i) == (double)number;
+        if (even)
+            return node->input[1 - k];
+    }
+    return NET_NONE;
+}
+
 /* Adding nothing, multiplying by one: only where the constant does not widen the shape. */
 static bool neutral(const struct net_match *m, const struct net_node *node, net_id *kept)
 {
@@ -42,6 +56,10 @@ static bool neutral(const struct net_match *m, const struct net_node *node, net_
     if (!sum && !product && !second)
         return false;
     *kept = net_beside_scalar(m, node, &number);
+    if (*kept == NET_NONE && !second) { /* masks that hide nothing */
+        *kept = beside_even(m, node, product);
+        number = product;
+    }
     if (*kept == NET_NONE || (second && *kept != node->input[0]))
         return false;
     return number == (sum || net_is(node, "Sub") ? 0 : 1) && same_complete_shape(m, *kept, node->output[0]);

@@ -5,6 +5,7 @@
 #include "sim/base/format.h"
 #include "sim/network/arrays.h"
 #include "sim/network/coreml/coreml.h"
+#include "sim/network/encoder/encoder.h"
 #include "sim/network/network.h"
 #include "sim/network/quantise/mixed.h"
 #include "sim/network/zoo/zoo.h"
@@ -15,6 +16,7 @@
 #include "sim/run/network/run_network_join.h"
 #include "sim/run/network/run_network_plan.h"
 #include "sim/run/network/run_network_product.h"
+#include "sim/run/network/run_network_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,12 +44,12 @@ static const struct net_zoo_model *published(const char *workload)
 bool run_is_network(const char *workload)
 {
     const char *const dot = strrchr(workload, '.');
-    return published(workload) || coreml_is_named(workload) || (dot && strcmp(dot, ".onnx") == 0);
+    return published(workload) || coreml_is_named(workload) || (dot && strcmp(dot, ".onnx") == 0) || encoder_is(workload);
 }
 
 static bool recognise(const struct run_file *file)
 {
-    return run_is_network(file->path) && (!file->is_folder || coreml_is_named(file->path));
+    return run_is_network(file->path) && (!file->is_folder || coreml_is_named(file->path) || encoder_is(file->path));
 }
 
 /* Nothing has values, and kernels are asked for their characteristics. Somebody who watches wants to see them run. */
@@ -122,6 +124,8 @@ static bool open_workload(struct run *run, struct orch_error *error)
     if (ok && q->images)
         ok = (w->picture || orch_no_memory(error)) && run_network_read_images(q->images, w->model, w->input, w->picture, error) &&
              (!q->images->labels || run_network_read_labels(q->images->labels, w->model, error));
+    if (ok && encoder_is(q->workload))
+        ok = run_network_take_text(q, w->model, w->input, error);
     return ok && net_bind_inputs(w->model, w->input, error) && prepare(w, q, error) &&
            run_network_generate_missing(w->model, w->input, q->seed, &w->generated, error);
 }

@@ -1,6 +1,7 @@
 #include "sim/base/suggest.h"
 #include "isa/array_count.h"
 #include "sim/run/run_internal.h"
+#include "sim/network/encoder/encoder.h"
 #include "sim/run/language/language_model.h"
 #include "sim/run/run_progress.h"
 #include "sim/base/host_time.h"
@@ -112,7 +113,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(
             error, ORCH_USAGE,
             ORCH_OPTION("kernel") " belongs to operators of the GPU library, and not to " ORCH_OPTION("detail") " op");
-    if (q->language && !run_is_decoder(q) && !language_model_is(q->workload) && !language_model_generates(q->workload))
+    if (q->language && !run_is_decoder(q) && !language_model_is(q->workload) && !language_model_generates(q->workload) &&
+        !encoder_is(q->workload))
         return orch_fail(error, ORCH_USAGE, "prompts and tokens belong to language models (.gguf, model:NAME); %s is none",
                          q->workload);
     if (q->kernels && run->kind != &run_kind_language_gpu && (run->kind != &run_kind_gpu_kernel || q->own_count))

@@ -2,6 +2,7 @@
 
 #include "sim/base/checksum.h"
 
+#include "sim/network/encoder/encoder.h"
 #include "sim/network/zoo/zoo.h"
 #include "sim/run/workload_hint.h"
 
@@ -11,7 +12,7 @@ bool language_model_is(const char *workload)
 {
     const char *const dot = strrchr(workload, '.');
     return (strncmp(workload, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0 && !net_zoo_find(workload)) ||
-           (dot && strcmp(dot, ".gguf") == 0) || transformers_is(workload);
+           (dot && strcmp(dot, ".gguf") == 0) || (transformers_is(workload) && !encoder_is(workload));
 }
 
 bool language_model_generates(const char *workload)

@@ -75,28 +75,17 @@ bool lowering_add_pair(struct lowering *l, const char *word, const float *a, con
     return lowering_holds(l);
 }
 
-/* Functions that are an exponential one between two factors. */
-bool lowering_scaled_elu(struct lowering *l, const char *word)
-{
-    const struct net_array *const x = l->in[0];
-    const bool selu = strcmp(word, "selu") == 0;
-    /* The numbers of selu are those that ONNX names as its own. */
-    const double alpha = net_attr_real(l->node, "alpha", selu ? 1.67326319217681884765625 : 1);
-    const float before = (float)(1 / alpha),
-                after = (float)(selu ? net_attr_real(l->node, "gamma", 1.05070102214813232421875) : alpha);
-    float *const to = l->out[0]->data;
-    const bool scaled = !selu && alpha != 1;
-    if (alpha <= 0)
-        return lowering_leave(l, "%s with alpha %g", word, alpha);
-    if (scaled && !lowering_add_chain(l, "mul", &before, 1, x->data, to, x->count))
-        return false;
-    return add_function(l, "elu", selu ? alpha : 1, 0, scaled ? to : x->data, to, x->count) &&
-           ((!selu && !scaled) || lowering_add_chain(l, "mul", &after, 1, to, to, x->count));
-}
+/* Klambauer and others, Self-Normalizing Neural Networks, 2017: the numbers that keep means and variances. */
+#define SELU_ALPHA 1.67326319217681884765625
+#define SELU_GAMMA 1.05070102214813232421875
 
 bool lowering_function(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0];
+    const double gamma = net_attr_real(l->node, "gamma", SELU_GAMMA), alpha = net_attr_real(l->node, "alpha", SELU_ALPHA);
+    if (strcmp(word, "selu") == 0 && !(same(alpha, SELU_ALPHA) && same(gamma, SELU_GAMMA)))
+        return add_function(l, "elu", alpha, 0, x->data, l->out[0]->data, x->count) &&
+               lowering_add_chain(l, "mul", &(const float){(float)gamma}, 1, l->out[0]->data, l->out[0]->data, x->count);
     const bool by_tanh = strcmp(net_attr_text(l->node, "approximate", "none"), "tanh") == 0;
     return add_function(l, by_tanh ? "gelu_tanh" : word, net_attr_real(l->node, "alpha", usual_alpha(word)),
                         net_attr_real(l->node, "beta", 0.5), x->data, l->out[0]->data, x->count);
@@ -398,6 +387,20 @@ bool lowering_pair(struct lowering *l, const char *word)
     const float *const first =
         a->count == out->count ? (const float *)a->data : lowering_repeat(l, out, a, lowering_scratch(l, out->count));
     return lowering_broadcast_pair(l, word, first, out, b, out->data);
+}
+
+/* alpha elu(x / alpha) */
+bool lowering_celu(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const float alpha = (float)net_attr_real(l->node, "alpha", 1);
+    float *const part = lowering_scratch(l, x->count);
+    (void)word;
+    if (alpha == 0)
+        return lowering_leave(l, "Celu with alpha 0");
+    return lowering_add_chain(l, "mul", &(const float){1 / alpha}, 1, x->data, part, x->count) &&
+           add_function(l, "elu", 1, 0, part, part, x->count) &&
+           lowering_add_chain(l, "mul", &alpha, 1, part, l->out[0]->data, x->count);
 }
 
 /* The positive part, less the magnitude of the negative one times the slope. */

@@ -1,4 +1,4 @@
-/* Whole numbers and truth values: arithmetic, comparisons, choices, places and running sums. */
+/* Whole numbers and truth values: arithmetic, comparisons, choices, other types. */
 #include "sim/run/lower/lowering.h"
 
 #include <stdio.h>
@@ -172,6 +172,50 @@ bool lowering_is_nan(struct lowering *l, const char *word)
     return add_pair(l, "compare", "eq", x, x->data, x, NET_BOOL, same) && add_not(l, same, x->count, l->out[0]->data);
 }
 
+/* to = whether x op number, one number for all. */
+static void compare_with(struct lowering *l, const char *op, const struct net_array *x, float number, void *to)
+{
+    float *const own = lowering_scratch(l, 1);
+    char options[40];
+    if (own)
+        *own = number;
+    snprintf(options, sizeof options, ",op=%s,period=1", op);
+    struct lowered_step *const step = add_step(l, "compare", to, NET_BOOL, x->count, options);
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, own, 1);
+}
+
+/* Elements above a number, and 0. */
+bool lowering_threshold(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    void *const above = lowering_scratch(l, x->count), *const zero = lowering_scratch(l, 1);
+    (void)word;
+    compare_with(l, "gt", x, (float)net_attr_real(l->node, "alpha", 1), above);
+    struct lowered_step *const step = add_step(l, "select", l->out[0]->data, NET_F32, x->count, x->count > 1 ? ",single=b" : "");
+    lowering_read_elements(step, NET_BOOL, above, x->count);
+    lowering_read(step, x->data, x->count);
+    lowering_read(step, zero, 1);
+    return lowering_holds(l);
+}
+
+/* 1 above zero, less 1 below it. */
+bool lowering_sign(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    void *const holds[2] = {lowering_scratch(l, x->count), lowering_scratch(l, x->count)};
+    float *const number[2] = {lowering_scratch(l, x->count), lowering_scratch(l, x->count)};
+    (void)word;
+    for (unsigned i = 0; i < 2; i++) {
+        compare_with(l, i ? "lt" : "gt", x, 0, holds[i]);
+        lowering_read_elements(add_step(l, "cast", number[i], NET_F32, x->count, ",from=u8"), NET_BOOL, holds[i], x->count);
+    }
+    struct lowered_step *const step = lowering_step(l, l->out[0]->data, x->count, "elementwise:%lld,op=sub", (long long)x->count);
+    lowering_read(step, number[0], x->count);
+    lowering_read(step, number[1], x->count);
+    return lowering_holds(l);
+}
+
 bool lowering_where(struct lowering *l, const char *word)
 {
     const struct net_array *const out = l->out[0];
@@ -195,160 +239,11 @@ bool lowering_where(struct lowering *l, const char *word)
     return lowering_holds(l);
 }
 
-/* ---- along an axis ---- */
-
-/* Elements of x as rows of its axis: [batch][inner][axis]. */
-struct rows {
-    int64_t batch, axis, inner;
-};
-
-static bool rows_of(struct lowering *l, const struct net_array *x, int64_t given, struct rows *r)
-{
-    const int64_t at = given < 0 ? given + x->dims : given;
-    if (at < 0 || at >= (int64_t)x->dims)
-        return lowering_leave(l, "axis %lld", (long long)given);
-    r->batch = net_extent(x->shape, 0, (unsigned)at);
-    r->axis = x->shape[at];
-    r->inner = net_extent(x->shape, (unsigned)at + 1, x->dims);
-    return true;
-}
-
-static void add_cast(struct lowering *l, enum net_type from, const void *x, enum net_type to, void *out, int64_t count)
+void lowering_add_cast(struct lowering *l, enum net_type from, const void *x, enum net_type to, void *out, int64_t count)
 {
     char options[60];
     snprintf(options, sizeof options, ",from=%s,to=%s", word_of(from), to == NET_BOOL ? "bool" : word_of(to));
     lowering_read_elements(add_step(l, "cast", out, to, count, options), from, x, count);
-}
-
-bool lowering_place_of(struct lowering *l, const char *word)
-{
-    const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
-    struct rows r;
-    if (!x || !l->out[0] || x->count == 0 || x->type != NET_F32)
-        return lowering_leave(l, "no elements, or other types than f32");
-    if (net_attr_int(l->node, "select_last_index", 0))
-        return lowering_leave(l, "the last of equal elements");
-    if (!rows_of(l, x, net_attr_int(l->node, "axis", 0), &r))
-        return false;
-    const int64_t rows = r.batch * r.inner;
-    const void *from = x->data;
-    if (r.inner > 1) {
-        void *const turned = lowering_scratch(l, x->count);
-        lowering_turn(l, NET_F32, from, r.batch, r.axis, r.inner, turned);
-        from = turned;
-    }
-    void *const place = lowering_scratch(l, rows);
-    lowering_read(lowering_step(l, place, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)r.axis, word), from,
-                  x->count);
-    add_cast(l, NET_I32, place, NET_I64, l->out[0]->data, rows);
-    return lowering_holds(l);
-}
-
-/* The same elements with the order along the axis turned round. */
-static const void *reversed(struct lowering *l, enum net_type type, const void *from, int64_t rows, int64_t columns, void *to)
-{
-    uint32_t *const place = lowering_scratch(l, rows * columns);
-    for (int64_t i = 0; place && i < rows * columns; i++)
-        place[i] = (uint32_t)(i / columns * columns + columns - 1 - i % columns);
-    struct lowered_step *const step = lowering_moves(
-        lowering_step(l, to, rows * columns, "gather:%lldx1x%lld", (long long)(rows * columns), (long long)(rows * columns)),
-        type, rows * columns);
-    lowering_read_elements(step, type, from, rows * columns);
-    lowering_read(step, place, rows * columns);
-    return to;
-}
-
-/* Words of 64 bits are added up in 32, which is exact as long as no sum needs more. */
-static bool fits_words(const struct net_array *x)
-{
-    double most = 0;
-    for (int64_t i = 0; i < x->count; i++) {
-        const double number = net_array_double(x, i);
-        most += number < 0 ? -number : number;
-    }
-    return most < 0x1p31;
-}
-
-bool lowering_running_sum(struct lowering *l, const char *word)
-{
-    const struct net_array *const x = l->node->inputs > 1 ? l->in[0] : NULL, *const axis = x ? l->in[1] : NULL;
-    const bool exclusive = net_attr_int(l->node, "exclusive", 0) != 0, turns = net_attr_int(l->node, "reverse", 0) != 0;
-    struct rows r;
-    (void)word;
-    if (!x || !axis || axis->count != 1 || !l->out[0] || x->count == 0)
-        return lowering_leave(l, "no elements, or no axis");
-    if (x->type != NET_F32 && x->type != NET_I32 && !(x->type == NET_I64 && fits_words(x)))
-        return lowering_leave(l, "the library's CumSum has no version of %s",
-                              x->type == NET_I64 ? "sums beyond 32 bits" : "this type");
-    if (!rows_of(l, x, net_array_integer(axis, 0), &r))
-        return false;
-    const enum net_type type = x->type == NET_F32 ? NET_F32 : NET_I32;
-    const int64_t rows = r.batch * r.inner;
-    void *const own = lowering_scratch(l, x->count), *const other = lowering_scratch(l, x->count);
-    const void *from = x->data;
-    if (x->type == NET_I64) {
-        add_cast(l, NET_I64, from, NET_I32, own, x->count);
-        from = own;
-    }
-    if (r.inner > 1) {
-        lowering_turn(l, type, from, r.batch, r.axis, r.inner, other);
-        from = other;
-    }
-    if (turns)
-        from = reversed(l, type, from, rows, r.axis, from == own ? other : own);
-    const bool last = !turns && r.inner == 1 && x->type != NET_I64;
-    void *to = last ? l->out[0]->data : from == own ? other : own;
-    lowering_read_elements(lowering_moves(lowering_step(l, to, x->count, "scan:%lldx%lld,exclusive=%d", (long long)rows,
-                                                        (long long)r.axis, exclusive),
-                                          type, x->count),
-                           type, from, x->count);
-    if (turns)
-        to = (void *)reversed(l, type, to, rows, r.axis,
-                              r.inner == 1 && x->type != NET_I64 ? l->out[0]->data
-                              : to == own                        ? other
-                                                                 : own);
-    if (r.inner > 1) {
-        void *const back = x->type == NET_I64 ? (to == own ? other : own) : l->out[0]->data;
-        lowering_turn(l, type, to, r.batch, r.inner, r.axis, back);
-        to = back;
-    }
-    if (x->type == NET_I64)
-        add_cast(l, NET_I32, to, NET_I64, l->out[0]->data, x->count);
-    return lowering_holds(l);
-}
-
-/* Sums of rows are the last of their running sums. */
-bool lowering_whole_sum(struct lowering *l, const char *word)
-{
-    const struct net_array *const x = l->in[0], *const axes = l->node->inputs > 1 ? l->in[1] : NULL;
-    struct rows r = {1, x->count, 1};
-    if (strcmp(word, "sum") != 0 || !l->out[0] || x->count == 0 || !(x->type == NET_I32 || (x->type == NET_I64 && fits_words(x))))
-        return lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name(x->type));
-    if ((axes && axes->count > 1) || ((!axes || !axes->count) && net_attr_int(l->node, "noop_with_empty_axes", 0)))
-        return lowering_leave(l, "several axes, or none");
-    if (axes && axes->count && !rows_of(l, x, net_array_integer(axes, 0), &r))
-        return false;
-    const int64_t rows = r.batch * r.inner;
-    void *const words = lowering_scratch(l, x->count), *const turned = lowering_scratch(l, x->count);
-    void *const sums = lowering_scratch(l, x->count), *const last = lowering_scratch(l, rows);
-    const void *from = x->data;
-    if (x->type == NET_I64) {
-        add_cast(l, NET_I64, from, NET_I32, words, x->count);
-        from = words;
-    }
-    if (r.inner > 1) {
-        lowering_turn(l, NET_I32, from, r.batch, r.axis, r.inner, turned);
-        from = turned;
-    }
-    struct lowered_step *const scan = lowering_step(l, sums, x->count, "scan:%lldx%lld", (long long)rows, (long long)r.axis);
-    lowering_read_elements(lowering_moves(scan, NET_I32, x->count), NET_I32, from, x->count);
-    struct lowered_step *const slice =
-        lowering_step(l, x->type == NET_I64 ? last : l->out[0]->data, rows, "slice:%lldx%lld,h=%lld,w=1,column=%lld",
-                      (long long)rows, (long long)r.axis, (long long)rows, (long long)(r.axis - 1));
-    lowering_read_elements(lowering_moves(slice, NET_I32, rows), NET_I32, sums, x->count);
-    if (x->type == NET_I64)
-        add_cast(l, NET_I32, last, NET_I64, l->out[0]->data, rows);
-    return lowering_holds(l);
 }
 
 /* first + i step: how many there are is known, and so is i. */
@@ -379,6 +274,6 @@ bool lowering_whole_cast(struct lowering *l)
         return false;
     if (out->type != NET_F32 && out->type != NET_U8 && out->type != NET_BOOL && out->type != NET_I32 && out->type != NET_I64)
         return false;
-    add_cast(l, x->type, x->data, out->type, out->data, x->count);
+    lowering_add_cast(l, x->type, x->data, out->type, out->data, x->count);
     return lowering_holds(l);
 }

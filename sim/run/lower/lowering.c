@@ -29,8 +29,6 @@ static const struct lowering_rule lowering_rules[] = {
     {"Relu", "", lowering_function, "relu"},
     {"LeakyRelu", "", lowering_function, "leaky_relu"},
     {"Elu", "", lowering_function, "elu"},
-    {"Selu", "", lowering_scaled_elu, "selu"},
-    {"Celu", "", lowering_scaled_elu, "celu"},
     {"Sigmoid", "", lowering_function, "sigmoid"},
     {"Tanh", "", lowering_function, "tanh"},
     {"Softplus", "", lowering_function, "softplus"},
@@ -38,6 +36,10 @@ static const struct lowering_rule lowering_rules[] = {
     {"Mish", "", lowering_function, "mish"},
     {"HardSigmoid", "", lowering_function, "hard_sigmoid"},
     {"HardSwish", "", lowering_function, "hard_swish"},
+    {"Selu", "", lowering_function, "selu"},
+    {"Celu", "", lowering_celu, ""},
+    {"ThresholdedRelu", "", lowering_threshold, ""},
+    {"Sign", "", lowering_sign, ""},
     {"Gelu", "", lowering_function, "gelu"},
     {"Swish", "", lowering_function, "silu"},
     {"Exp", "", lowering_function, "exp"},
@@ -101,6 +103,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"ScatterND", "", lowering_scatter, ""},
     {"ScatterElements", "", lowering_scatter, ""},
     {"CumSum", "", lowering_running_sum, ""},
+    {"TopK", "", lowering_top, ""},
     {"ArgMax", "", lowering_place_of, "argmax"},
     {"ArgMin", "", lowering_place_of, "argmin"},
     {"Where", "", lowering_where, ""},
@@ -261,10 +264,10 @@ static bool of_floats(struct lowering *l, const struct lowering_rule *rule)
 static bool has_integers(const struct lowering *l, const struct lowering_rule *rule)
 {
     static bool (*const rules[])(struct lowering * l, const char *word) = {
-        lowering_conv_integer,     lowering_matmul_integer, lowering_quantise, lowering_dequantise,
-        lowering_dynamic_quantise, lowering_rescale,        lowering_flip,     lowering_cast,
-        lowering_compare,          lowering_logic,          lowering_where,    lowering_is_nan,
-        lowering_place_of,         lowering_one_hot,        lowering_range,    lowering_running_sum};
+        lowering_conv_integer, lowering_matmul_integer, lowering_quantise, lowering_dequantise, lowering_dynamic_quantise,
+        lowering_rescale,      lowering_flip,           lowering_cast,     lowering_compare,    lowering_logic,
+        lowering_where,        lowering_is_nan,         lowering_top,      lowering_place_of,   lowering_one_hot,
+        lowering_range,        lowering_running_sum};
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
         if (rules[i] == rule->lower)
             return true;

@@ -114,7 +114,6 @@ bool lowering_reduce_sum_of(struct lowering *l, const char *word);
 bool lowering_reduce_log_sum_exp(struct lowering *l, const char *word);
 bool lowering_group_norm(struct lowering *l, const char *word);
 bool lowering_lrn(struct lowering *l, const char *word);
-bool lowering_scaled_elu(struct lowering *l, const char *word);
 bool lowering_transpose(struct lowering *l, const char *word);
 bool lowering_concat(struct lowering *l, const char *word);
 bool lowering_gather(struct lowering *l, const char *word);
@@ -139,6 +138,10 @@ bool lowering_where(struct lowering *l, const char *word);
 bool lowering_is_nan(struct lowering *l, const char *word);
 bool lowering_place_of(struct lowering *l, const char *word);
 bool lowering_running_sum(struct lowering *l, const char *word);
+bool lowering_top(struct lowering *l, const char *word);
+bool lowering_celu(struct lowering *l, const char *word);
+bool lowering_threshold(struct lowering *l, const char *word);
+bool lowering_sign(struct lowering *l, const char *word);
 bool lowering_scatter(struct lowering *l, const char *word);
 bool lowering_one_hot(struct lowering *l, const char *word);
 bool lowering_whole_sum(struct lowering *l, const char *word);
@@ -160,6 +163,8 @@ const void *lowering_repeat(struct lowering *l, const struct net_array *shape, c
 bool lowering_is_repeated(struct lowering *l, const struct net_array *shape, const struct net_array *b);
 /* Elements after which `b` begins again when its dimensions stand below the last ones of `shape`; 0 = it is not so simple. */
 int64_t lowering_period(const struct net_array *shape, const struct net_array *b);
+/* out = x in another type, of those that kernels of whole numbers have. */
+void lowering_add_cast(struct lowering *l, enum net_type from, const void *x, enum net_type to, void *out, int64_t count);
 /* Elements in the order of [batch][columns][rows] that were in [batch][rows][columns]. */
 void lowering_turn(struct lowering *l, enum net_type type, const void *from, int64_t batch, int64_t rows, int64_t columns,
                    void *to);

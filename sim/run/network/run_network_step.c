@@ -23,6 +23,7 @@ void network_step_ask(const struct run_network *n, const char *workload, const c
     q->unit = orch_part_name(part);
     q->precision = precision ? precision : cores ? "f32" : network ? network : part == PART_ANE ? "f16" : "f32";
     q->operands = NULL;
+    q->language = NULL;
     q->inputs = NULL;
     q->input_count = 0;
     q->output_folder = NULL;

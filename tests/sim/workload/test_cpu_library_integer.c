@@ -47,6 +47,14 @@ static void test_select(void)
     neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
 }
 
+static void test_topk(void)
+{
+    static const char *const workloads[] = {"topk:1x1,k=1", "topk:3x7,k=7", "topk:5x33,k=4,smallest=1", "topk:2x1000,k=9",
+                                            "topk:40x31,k=1"};
+    neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
+    neon_refused("topk:3x4,k=5", "f32", "at most columns");
+}
+
 static void test_cast(void)
 {
     static const char *const workloads[] = {"cast:1,to=i32",           "cast:4101,to=i64",        "cast:35,to=u8",
@@ -83,5 +91,6 @@ static const struct suite_test tests[] = {
     {"comparisons of zeros, infinities and no numbers", test_specials},
     {"choices", test_select},
     {"other types", test_cast},
+    {"places of the largest", test_topk},
 };
 SUITE_MAIN("neon whole numbers", tests)

@@ -34,6 +34,7 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(embedding) \
     X(quantise) \
     X(convert) \
+    X(topk) \
     X(integer) \
     X(compare) \
     X(select) \

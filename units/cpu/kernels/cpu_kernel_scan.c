@@ -4,6 +4,7 @@
 enum { PART = 4096 }; /* ORDER: native/scan.c */
 
 static const struct kernel_parameter scan_parameters[] = {ROUTINE_SCAN_PARAMETERS("exclusive"), {.name = NULL}};
+static const struct kernel_parameter topk_parameters[] = {ROUTINE_TOPK_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter sort_parameters[] = {ROUTINE_SCAN_PARAMETERS("descending"), {.name = NULL}};
 
 static bool build_scan(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
@@ -39,6 +40,23 @@ static bool build_sort(const struct routine_request *r, struct routine_work *w, 
     return true;
 }
 
+static bool build_topk(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    struct routine_call *const c = routine_add_call(w, "neon_topk", r->type, "rows", (uint64_t)r->value[TOPK_ROWS]);
+    (void)error;
+    routine_pass_operand(c, 0, 0);
+    routine_pass_operand(c, 1, 0);
+    routine_pass(c, r->value[TOPK_COLUMNS]);
+    routine_pass(c, r->value[TOPK_COUNT]);
+    routine_pass(c, r->value[TOPK_SMALLEST]);
+    arguments_name_variant(&cpu_kernel_neon, r, w);
+    return true;
+}
+
+const struct routine cpu_kernel_topk = {
+    &operation_topk, "RxC,k=K[,smallest=0|1]",
+    "f32 f16 bf16",  "places of the K largest (smallest) elements of each row as u32, the best first; of equal ones the first",
+    topk_parameters, build_topk};
 const struct routine cpu_kernel_scan = {
     &operation_scan,
     "RxC[,exclusive=0|1]",

@@ -26,6 +26,7 @@ struct gpu_kernel_family {
     X(embedding) \
     X(quantise) \
     X(convert) \
+    X(topk) \
     X(integer) \
     X(sort) \
     X(scan) \
