@@ -317,15 +317,12 @@ void cpu_board_work(struct cpu_timing *timing, uint64_t count);
 /* Resolves the branch at the end of the last block: it went `taken`, and the guess was right or not. */
 void cpu_board_resolve(struct cpu_timing *timing, bool taken, bool mispredicted);
 
-/* Moves dispatch to a later cycle. */
+/* Moves dispatch to a later cycle. Where no port is used, rows of the calendar are blank already. */
 static inline void cpu_board_advance(struct cpu_board *b, uint64_t to)
 {
-    if (to - b->now >= CPU_CALENDAR) {
-        __builtin_memset(b->calendar, 0, CPU_CALENDAR * sizeof b->calendar[0]);
-    } else {
-        for (uint64_t c = b->now; c < to; c++)
-            __builtin_memset(b->calendar[c % CPU_CALENDAR], 0, sizeof b->calendar[0]);
-    }
+    const uint64_t end = to < b->calendar_far ? to : b->calendar_far;
+    for (uint64_t c = b->now; c < end; c++)
+        __builtin_memset(b->calendar[c % CPU_CALENDAR], 0, sizeof b->calendar[0]);
     b->now = to;
     b->slots = 0;
 }
