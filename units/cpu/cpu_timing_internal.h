@@ -34,6 +34,7 @@ struct cpu_op {
     uint8_t base;     /* base register of loads and stores */
     uint8_t amx_op;
     uint8_t src[4], dst[3];
+    uint8_t operands; /* how many of src, and above 4 bits of dst, have to be looked at */
     uint16_t latency; /* for loads: what the class adds to a plain load */
     uint32_t pc_offset;
 };

@@ -28,15 +28,17 @@ void mem_port_expect_soon(const struct mem_port *port, uint64_t addr)
 static bool displaces(const struct mem_cache *cache, uint32_t set, uint64_t *line)
 {
     const uint32_t last = mem_cache_last(cache, set);
+    if (!(mem_cache_header(cache, set)->flags[last] & MEM_LINE_DIRTY))
+        return false; /* the line itself is in another line of the host, which nobody needs then */
     *line = mem_cache_ways(cache, set)[last].tag - 1;
-    return mem_cache_header(cache, set)->flags[last] & MEM_LINE_DIRTY;
+    return true;
 }
 
 void mem_port_expect_victims(const struct mem_port *port, uint64_t addr)
 {
     const struct mem_cluster *cluster = port->cluster;
     const uint64_t line = addr >> MEM_LINE_SHIFT;
-    uint64_t victim;
+    uint64_t victim = 0;
     if (port->has_l1 && displaces(&port->l1, mem_cache_set(&port->l1, line), &victim) && cluster)
         mem_cache_expect(&cluster->l2, mem_cache_set(&cluster->l2, victim));
     if (cluster && displaces(&cluster->l2, mem_cache_set(&cluster->l2, line), &victim))

@@ -14,6 +14,20 @@ static uint32_t key_rows(const struct mem_prefetcher *prefetcher)
     return (prefetcher->params.streams + MEM_STREAM_KEYS - 1) / MEM_STREAM_KEYS;
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* No stream has been used; those beyond the last one never are. */
+static void blank_keys(struct mem_prefetcher *prefetcher)
+{
+    memset(prefetcher->keys, 0, key_rows(prefetcher) * sizeof prefetcher->keys[0]);
+    for (uint32_t i = 0; i < key_rows(prefetcher) * MEM_STREAM_KEYS; i++)
+        prefetcher->keys[i / MEM_STREAM_KEYS].age[i % MEM_STREAM_KEYS] =
+            i < prefetcher->params.streams ? i % MEM_STREAM_KEYS : UINT64_MAX;
+}
+
 bool mem_prefetch_init(struct mem_prefetcher *prefetcher, const struct mem_prefetch_params *params)
 {
     memset(prefetcher, 0, sizeof *prefetcher);
@@ -24,7 +38,10 @@ bool mem_prefetch_init(struct mem_prefetcher *prefetcher, const struct mem_prefe
     prefetcher->keys = calloc(key_rows(prefetcher), sizeof prefetcher->keys[0]);
     prefetcher->recent_count = MEM_PREFETCH_RECENT * params->streams;
     prefetcher->recent = calloc(prefetcher->recent_count, sizeof prefetcher->recent[0]);
-    return prefetcher->stream && prefetcher->keys && prefetcher->recent;
+    if (!prefetcher->stream || !prefetcher->keys || !prefetcher->recent)
+        return false;
+    blank_keys(prefetcher);
+    return true;
 }
 
 void mem_prefetch_release(struct mem_prefetcher *prefetcher)
@@ -43,7 +60,7 @@ void mem_prefetch_clear(struct mem_prefetcher *prefetcher)
     if (prefetcher->params.streams == 0)
         return;
     memset(prefetcher->stream, 0, prefetcher->params.streams * sizeof prefetcher->stream[0]);
-    memset(prefetcher->keys, 0, key_rows(prefetcher) * sizeof prefetcher->keys[0]);
+    blank_keys(prefetcher);
     prefetcher->unnamed = false;
     memset(prefetcher->recent_low, 0, sizeof prefetcher->recent_low);
     memset(prefetcher->recent, 0, prefetcher->recent_count * sizeof prefetcher->recent[0]);
@@ -100,12 +117,33 @@ static uint32_t equal_keys(const uint32_t key[MEM_STREAM_KEYS], uint32_t wanted)
     return equal;
 }
 
+/* Bit i is set when key i is no further than NEAR_LINES from a line. */
+static uint32_t near_keys(const uint32_t key[MEM_STREAM_KEYS], uint32_t line)
+{
+    uint32_t near = 0;
+#ifdef __SSE2__
+    const __m128i from = _mm_set1_epi32((int)(line + NEAR_LINES)), least = _mm_set1_epi32(INT32_MIN);
+    const __m128i most = _mm_set1_epi32(INT32_MIN + 2 * NEAR_LINES);
+    for (uint32_t i = 0; i < MEM_STREAM_KEYS; i += 4) { /* the host compares with signs */
+        const __m128i back = _mm_sub_epi32(from, _mm_loadu_si128((const __m128i *)(const void *)(key + i)));
+        const __m128i far = _mm_cmpgt_epi32(_mm_xor_si128(back, least), most);
+        near |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(far)) & 15) << i;
+    }
+#else
+    for (uint32_t i = 0; i < MEM_STREAM_KEYS; i++)
+        near |= (uint32_t)(line + NEAR_LINES - key[i] <= 2 * NEAR_LINES) << i;
+#endif
+    return near;
+}
+
 /* Brings the keys of a stream that has changed up to date. */
 static void note_keys(struct mem_prefetcher *prefetcher, const struct mem_stream *s)
 {
     const uint32_t number = (uint32_t)(s - prefetcher->stream), at = number % MEM_STREAM_KEYS;
     struct mem_stream_keys *const keys = &prefetcher->keys[number / MEM_STREAM_KEYS];
     const bool trusted = s->matches >= prefetcher->params.train;
+    keys->age[at] = s->used * MEM_STREAM_KEYS + at;
+    keys->last[at] = (uint32_t)s->last;
     keys->next[at] = (uint32_t)(s->last + (uint64_t)s->stride);
     keys->pc[at] = trusted ? 0 : (uint32_t)s->pc;
     keys->trusted &= ~(1u << at);
@@ -144,13 +182,15 @@ static uint32_t started_by(const struct mem_prefetcher *prefetcher, uint64_t pc)
 static uint32_t close_by(const struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc)
 {
     const uint32_t none = prefetcher->params.streams;
-    for (uint32_t i = 0; i < none && (pc == 0 || prefetcher->unnamed); i++) {
-        const struct mem_stream *const s = &prefetcher->stream[i];
-        const int64_t delta = (int64_t)(line - s->last);
-        if (s->used != 0 && s->matches < prefetcher->params.train && (pc == 0 || s->pc == 0) && delta >= -NEAR_LINES &&
-            delta <= NEAR_LINES)
-            return i;
-    }
+    for (uint32_t row = 0; row < key_rows(prefetcher) && (pc == 0 || prefetcher->unnamed); row++)
+        for (uint32_t near = near_keys(prefetcher->keys[row].last, (uint32_t)line); near; near &= near - 1) {
+            const uint32_t i = row * MEM_STREAM_KEYS + (uint32_t)__builtin_ctz(near);
+            const struct mem_stream *const s = &prefetcher->stream[i];
+            const int64_t delta = (int64_t)(line - s->last);
+            if (i < none && s->used != 0 && s->matches < prefetcher->params.train && (pc == 0 || s->pc == 0) &&
+                delta >= -NEAR_LINES && delta <= NEAR_LINES)
+                return i;
+        }
     return none;
 }
 
@@ -176,13 +216,22 @@ static struct mem_stream *covering(const struct mem_prefetcher *prefetcher, uint
     return best;
 }
 
+/* Sixteen at a time in four chains, which the host follows side by side. Those that were never used come first, in order. */
 static struct mem_stream *oldest(struct mem_prefetcher *prefetcher)
 {
-    struct mem_stream *best = prefetcher->stream;
-    for (uint32_t i = 1; i < prefetcher->params.streams; i++)
-        if (prefetcher->stream[i].used < best->used)
-            best = &prefetcher->stream[i];
-    return best;
+    uint64_t best_used = UINT64_MAX, best = 0;
+    for (uint32_t row = 0; row < key_rows(prefetcher); row++) {
+        const uint64_t *const age = prefetcher->keys[row].age;
+        uint64_t least[4];
+        for (uint32_t l = 0; l < 4; l++)
+            least[l] = earlier(earlier(age[l], age[l + 4]), earlier(age[l + 8], age[l + 12]));
+        const uint64_t first = earlier(earlier(least[0], least[1]), earlier(least[2], least[3]));
+        if (first / MEM_STREAM_KEYS < best_used) {
+            best_used = first / MEM_STREAM_KEYS;
+            best = row * MEM_STREAM_KEYS + first % MEM_STREAM_KEYS;
+        }
+    }
+    return &prefetcher->stream[best];
 }
 
 /* The stream that a demand fits best: one that expected it, else one of the same instruction, else one close by where one of the

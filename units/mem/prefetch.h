@@ -31,7 +31,9 @@ struct mem_stream {
  * that seems to fit is looked at. */
 #define MEM_STREAM_KEYS 16
 struct mem_stream_keys {
+    uint64_t age[MEM_STREAM_KEYS];  /* when it was used last, and its number below: the least one is the oldest stream */
     uint32_t next[MEM_STREAM_KEYS]; /* the line that a stream expects */
+    uint32_t last[MEM_STREAM_KEYS]; /* the line of its last demand */
     uint32_t pc[MEM_STREAM_KEYS];   /* of those that can be taken for another demand */
     uint32_t trusted;               /* bit: follows neighbouring lines and is trusted */
 };
