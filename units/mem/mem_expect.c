@@ -46,3 +46,26 @@ void mem_port_expect_victims(const struct mem_port *port, uint64_t addr)
     if (port->coherent_l1)
         __builtin_prefetch(&port->system->holders[mem_holder_slot(line)], 1);
 }
+
+/* The place of a line in L1, and what that line needs which has to leave for it. */
+static void expect_room(const struct mem_port *port, uint64_t line)
+{
+    const uint32_t set = mem_cache_set(&port->l1, line);
+    uint64_t leaves;
+    if (displaces(&port->l1, set, &leaves) && port->cluster)
+        mem_cache_expect_line(&port->cluster->l2, mem_cache_set(&port->cluster->l2, leaves), leaves);
+    else
+        mem_cache_expect_insert(&port->l1, set);
+    __builtin_prefetch(&port->system->holders[mem_holder_slot(line)], 1);
+}
+
+void mem_port_expect_miss(const struct mem_port *port, uint64_t line, bool keep)
+{
+    const struct mem_cluster *const cluster = port->cluster;
+    if (cluster)
+        mem_cache_expect(&cluster->l2, mem_cache_set(&cluster->l2, line));
+    if (!cluster || cluster->missed & MEM_MISSED_LATELY)
+        mem_side_expect(port->system, line);
+    if (keep && port->coherent_l1)
+        expect_room(port, line);
+}

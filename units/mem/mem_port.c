@@ -80,30 +80,6 @@ struct missed {
     double issued_ns; /* a miss register was free */
 };
 
-/* Tells the host which memory a line's way down will need. */
-static void expect_below(const struct mem_port *port, uint64_t line)
-{
-    const struct mem_cluster *cluster = port->cluster;
-    if (cluster)
-        mem_cache_expect(&cluster->l2, mem_cache_set(&cluster->l2, line));
-    if (!cluster || cluster->missed & MEM_MISSED_LATELY)
-        mem_side_expect(port->system, line);
-}
-
-/* The same of its place in L1, and of what that line needs which has to leave for it. */
-static void expect_room(const struct mem_port *port, uint64_t line)
-{
-    const struct mem_cache *const l1 = &port->l1;
-    const uint32_t set = mem_cache_set(l1, line), last = mem_cache_last(l1, set);
-    if (port->cluster && mem_cache_header(l1, set)->flags[last] & MEM_LINE_DIRTY) {
-        const uint64_t leaves = mem_cache_ways(l1, set)[last].tag - 1;
-        mem_cache_expect_line(&port->cluster->l2, mem_cache_set(&port->cluster->l2, leaves), leaves);
-    } else {
-        mem_cache_expect_insert(l1, set);
-    }
-    __builtin_prefetch(&port->system->holders[mem_holder_slot(line)], 1);
-}
-
 /* A line of which some quarters are in L1 has the others as well now. */
 static bool joins_part(struct mem_port *port, uint64_t line, unsigned quarters)
 {
@@ -130,9 +106,7 @@ static double keep_line(struct mem_port *port, const struct missed *m, uint64_t 
 static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, unsigned quarters, uint64_t pc, bool keep,
                            uint8_t flags)
 {
-    expect_below(port, line);
-    if (keep && port->coherent_l1)
-        expect_room(port, line);
+    mem_port_expect_miss(port, line, keep);
     struct missed m;
     bool was_prefetched;
     m.issued_ns = mem_place(port->system, &port->misses, now_ns);

@@ -207,8 +207,7 @@ static struct mem_stream *covering(const struct mem_prefetcher *prefetcher, uint
             struct mem_stream *const s = &prefetcher->stream[row * MEM_STREAM_KEYS + (uint32_t)__builtin_ctz(trusted)];
             const int64_t ahead = (int64_t)(line - s->last) * s->stride;
             const uint64_t distance = (uint64_t)(ahead < 0 ? -ahead : ahead);
-            if (distance < nearest &&
-                (ahead < 0 ? distance <= prefetcher->params.distance : ahead <= s->far || ahead == 1)) {
+            if (distance < nearest && (ahead < 0 ? distance <= prefetcher->params.distance : ahead <= s->far || ahead == 1)) {
                 best = s;
                 nearest = distance;
             }

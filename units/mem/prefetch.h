@@ -42,7 +42,7 @@ struct mem_prefetcher {
     struct mem_prefetch_params params;
     struct mem_stream *stream;
     struct mem_stream_keys *keys; /* of sixteen streams each */
-    uint32_t *recent; /* ring of the latest demands: the low bits of line + 1, 0 = none */
+    uint32_t *recent;             /* ring of the latest demands: the low bits of line + 1, 0 = none */
     uint32_t recent_count;
     uint16_t recent_low[256]; /* how many of them have these low bits: most questions end here */
     bool unnamed;             /* some stream may have been started by an instruction that is not known */
