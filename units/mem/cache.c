@@ -115,9 +115,9 @@ struct mem_entry mem_cache_find_wide(const struct mem_cache *cache, uint32_t set
     return (struct mem_entry){0};
 }
 
-static uint32_t set_of(const struct mem_cache *cache, const struct mem_entry *entry)
+static uint32_t set_of(const struct mem_cache *cache, const struct mem_set_header *header)
 {
-    return (uint32_t)((size_t)((const unsigned char *)entry->header - cache->set) / cache->set_bytes);
+    return (uint32_t)((size_t)((const unsigned char *)header - cache->set) / cache->set_bytes);
 }
 
 /* Moves a way to the front of a list. */
@@ -130,9 +130,9 @@ static void move_to_front(uint8_t *list, uint32_t way)
     list[0] = (uint8_t)way;
 }
 
-void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry)
+void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_set_header *header, uint32_t number)
 {
-    move_to_front(cache->list + (size_t)set_of(cache, entry) * cache->ways, entry->number);
+    move_to_front(cache->list + (size_t)set_of(cache, header) * cache->ways, number);
 }
 
 /* Makes the arrival times of a set explicit. */
@@ -147,7 +147,7 @@ static void update_arrivals(struct mem_cache *cache, uint32_t set)
 void mem_cache_arrives(struct mem_cache *cache, const struct mem_entry *entry, double ready_ns)
 {
     if (entry->header->settled != cache->settled)
-        update_arrivals(cache, set_of(cache, entry));
+        update_arrivals(cache, set_of(cache, entry->header));
     entry->way->ready_ns = ready_ns;
 }
 
@@ -291,6 +291,6 @@ uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present)
     entry.way->tag = 0;
     *entry.flags = 0;
     entry.header[entry.number / MEM_SET_WAYS].present &= ~(1u << entry.number % MEM_SET_WAYS);
-    put_last(cache, set_of(cache, &entry), entry.number);
+    put_last(cache, set_of(cache, entry.header), entry.number);
     return flags;
 }

@@ -288,13 +288,13 @@ static inline void mem_cache_expect_near(const struct mem_cache *cache, uint32_t
 
 #define MEM_ORDER_ONES UINT64_C(0x1111111111111111)
 
-void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry);
+void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_set_header *header, uint32_t number);
 
 /* Makes a line the most recently used of its set. */
 static inline void mem_cache_touch(struct mem_cache *cache, const struct mem_entry *entry)
 {
     if (__builtin_expect(cache->headers > 1, 0)) {
-        mem_cache_touch_wide(cache, entry);
+        mem_cache_touch_wide(cache, entry->header, entry->number); /* by parts: so the host keeps entries in registers */
         return;
     }
     struct mem_set_header *header = entry->header;

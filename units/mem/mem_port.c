@@ -196,7 +196,9 @@ static double gather(struct mem_port *port, double now_ns, const struct piece *p
     return taken;
 }
 
-static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struct mem_entry *entry, const struct piece *p)
+/* Inlined, because an entry that is handed on in memory is written in parts and read as a whole, which the host waits for. */
+static inline __attribute__((always_inline)) struct mem_reply l1_hit(struct mem_port *port, double now_ns,
+                                                                     const struct mem_entry *entry, const struct piece *p)
 {
     struct mem_cache *l1 = &port->l1;
     const bool store = p->kind != MEM_ACCESS_LOAD;
