@@ -108,7 +108,7 @@ static inline void compare_caches(const char *what, const struct mem_cache *a, c
         const struct mem_set_header *x = mem_cache_header(a, set), *y = mem_cache_header(b, set);
         ages += x->order != y->order;
         states += memcmp(x->flags, y->flags, sizeof x->flags) != 0 || x->settled != y->settled;
-        lines += memcmp(mem_cache_ways(a, set), mem_cache_ways(b, set), a->ways * (sizeof(struct mem_way) + sizeof(double))) != 0;
+        lines += memcmp(mem_cache_ways(a, set), mem_cache_ways(b, set), a->ways * sizeof(struct mem_way)) != 0;
     }
     CHECK(lines == 0, "%s: lines or arrivals differ in %u sets", what, lines);
     CHECK(ages == 0, "%s: ages differ in %u sets", what, ages);

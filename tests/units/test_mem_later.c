@@ -8,7 +8,7 @@ struct both {
     struct mem_cache noted, made;
     struct mem_later *later;
     uint64_t seed;
-    unsigned runs, lost;
+    unsigned runs, leaps, lost;
 };
 
 static uint32_t below(struct both *b, uint32_t count)
@@ -46,6 +46,24 @@ static void run_over(struct both *b)
         mem_later_touch(b->later, &b->noted, page, from, to);
 }
 
+/* Lines of a page that is known, one by one in any order. */
+static void leap_over(struct both *b)
+{
+    const uint64_t page = below(b, PAGES);
+    const uint32_t from = below(b, MEM_PAGE_LINES);
+    uint32_t to = from;
+    while (to < MEM_PAGE_LINES && mem_cache_find(&b->made, page * MEM_PAGE_LINES + to).way)
+        to++;
+    if (from == to || !mem_later_knows(b->later, &b->noted, page, from, to, 1.0))
+        return;
+    for (unsigned n = 0; n < 8; n++) {
+        const uint64_t line = page * MEM_PAGE_LINES + from + below(b, to - from);
+        touch_line(&b->made, line);
+        mem_later_touch_line(b->later, &b->noted, mem_cache_set(&b->noted, line), line);
+    }
+    b->leaps++;
+}
+
 /* A line comes in, or is touched by somebody else. */
 static void reach(struct both *b, uint64_t line)
 {
@@ -74,6 +92,8 @@ static void test_notes_and_touches(void)
     for (unsigned i = 0; i < 20000; i++) {
         for (unsigned n = 0; n < 12; n++)
             run_over(&b);
+        if (below(&b, 2) == 0)
+            leap_over(&b);
         if (below(&b, 4) == 0) {
             const uint64_t page = below(&b, PAGES);
             for (uint32_t k = 0; k < MEM_PAGE_LINES; k++)
@@ -87,7 +107,7 @@ static void test_notes_and_touches(void)
     for (uint32_t set = 0; set < SETS; set++)
         differ += mem_cache_header(&b.noted, set)->order != mem_cache_header(&b.made, set)->order;
     CU_ASSERT_EQUAL(differ, 0);
-    CU_ASSERT(b.runs > 10000 && b.lost > 10000);
+    CU_ASSERT(b.runs > 10000 && b.leaps > 1000 && b.lost > 10000);
     mem_later_free(b.later);
     mem_cache_release(&b.noted);
     mem_cache_release(&b.made);

@@ -4,7 +4,6 @@
  * Attribution: instructions retire in order, and the cycles between two retirements belong to whatever made the later one late:
  * its own cache level, the operand it waited for, its port, or the front end. The gaps add up to the run.
  */
-#include "isa/array_count.h"
 #include "units/cpu/cpu_timing_ports.h"
 
 #include <stdlib.h>
@@ -102,6 +101,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 /* ---- one instruction ---- */
 
+/* The functions that take it by address are inlined, so that the host keeps it in registers: what one step of an instruction
+ * finds is what the next step waits for. */
 struct placing {
     const struct cpu_op *op;
     uint64_t dispatched, operands, issued, complete;
@@ -109,7 +110,7 @@ struct placing {
 };
 
 /* Finds the cycle in which an instruction enters the window. */
-static void dispatch(struct cpu_timing *t, struct placing *p)
+static inline __attribute__((always_inline)) void dispatch(struct cpu_timing *t, struct placing *p)
 {
     struct cpu_board *b = &t->board;
     uint64_t at = b->retired[(b->instructions - t->params.reorder_window) & b->retired_mask];
@@ -137,14 +138,15 @@ static void dispatch(struct cpu_timing *t, struct placing *p)
 }
 
 /* Finds when the operands and the ports are ready. */
-static void issue(struct cpu_timing *t, struct placing *p, uint64_t not_before, uint8_t not_before_why)
+static inline __attribute__((always_inline)) void issue(struct cpu_timing *t, struct placing *p, uint64_t not_before,
+                                                        uint8_t not_before_why)
 {
     struct cpu_board *b = &t->board;
     const struct cpu_op *op = p->op;
     uint64_t ready = not_before;
     uint8_t cause = not_before_why;
     const unsigned early_base = op->kind & CPU_OP_LOAD ? op->base : CPU_REG_COUNT;
-    for (unsigned i = 0; i < ARRAY_COUNT(op->src); i++) {
+    for (unsigned i = 0, sources = op->operands & 15; i < sources; i++) {
         const unsigned s = op->src[i];
         const uint64_t r = b->ready[s] - (s == early_base ? b->early[s] : 0);
         cause = r > ready ? b->cause[s] : cause;
@@ -160,9 +162,10 @@ static void issue(struct cpu_timing *t, struct placing *p, uint64_t not_before, 
         p->why = CPU_STALL_PORTS;
 }
 
-static void write_registers(struct cpu_board *b, const struct placing *p, uint8_t cause, uint8_t early)
+static inline __attribute__((always_inline)) void write_registers(struct cpu_board *b, const struct placing *p, uint8_t cause,
+                                                                  uint8_t early)
 {
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0, results = p->op->operands >> 4; i < results; i++) {
         const unsigned d = p->op->dst[i];
         const bool base = (p->op->kind & CPU_OP_WRITEBACK) && d == p->op->base;
         b->ready[d] = base ? p->issued + 1 : p->complete;
@@ -173,13 +176,13 @@ static void write_registers(struct cpu_board *b, const struct placing *p, uint8_
     b->early[CPU_REG_NONE] = 0;
 }
 
-static void retire(struct cpu_timing *t, const struct placing *p)
+static inline __attribute__((always_inline)) void retire(struct cpu_timing *t, const struct placing *p)
 {
     struct cpu_board *b = &t->board;
-    if (p->complete > b->last_retire) {
-        b->stall[p->why] += p->complete - b->last_retire;
-        b->last_retire = p->complete;
-    }
+    /* Without a branch, which the host would guess wrongly. */
+    const uint64_t late = later(p->complete, b->last_retire) - b->last_retire;
+    b->stall[p->why] += late;
+    b->last_retire += late;
     b->retired[b->instructions++ & b->retired_mask] = b->last_retire;
 }
 
@@ -226,7 +229,7 @@ static uint64_t wait_for_amx(struct cpu_timing *t, const struct cpu_op *op, uint
 }
 
 /* A barrier is complete when AMX stores are visible, and what follows it enters the window then. */
-static void place_sync(struct cpu_timing *t, struct placing *p)
+static inline __attribute__((always_inline)) void place_sync(struct cpu_timing *t, struct placing *p)
 {
     if (!t->amx_pending)
         return;
@@ -250,11 +253,10 @@ static bool is_renamed(const struct cpu_timing *t, const struct cpu_op *op, uint
            y->addr == addr && y->bytes == op->bytes;
 }
 
-static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, uint64_t pc)
+static inline __attribute__((always_inline)) void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, uint64_t pc)
 {
     const struct cpu_op *op = p->op;
     struct cpu_board *b = &t->board;
-    issue(t, p, 0, 0);
     uint64_t at = p->issued;
     uint8_t cause = CPU_STALL_L1;
     if (t->amx_pending && (at = wait_for_amx(t, op, at, addr)) > p->issued)
@@ -297,10 +299,9 @@ static void remember_store(struct cpu_timing *t, uint64_t addr, uint32_t bytes, 
 }
 
 /* After retirement, in order, the bytes go to L1; the place in the queue is free once they were accepted. */
-static void commit_store(struct cpu_timing *t, const struct placing *p, uint64_t addr, uint64_t pc)
+static void commit_store(struct cpu_timing *t, const struct cpu_op *op, uint64_t data, uint64_t addr, uint64_t pc)
 {
     struct cpu_board *b = &t->board;
-    const struct cpu_op *op = p->op;
     const uint64_t at = later(b->last_retire, b->last_commit);
     const enum mem_access_kind kind = op->kind & CPU_OP_STREAM ? MEM_ACCESS_STORE_STREAM : MEM_ACCESS_STORE;
     const struct cpu_answer answer = ask(t, at, addr, op, kind, pc);
@@ -309,8 +310,8 @@ static void commit_store(struct cpu_timing *t, const struct placing *p, uint64_t
     b->store_done[slot] = answer.cycle;
     b->store_cause[slot] = (uint8_t)(CPU_STALL_L1 + answer.level);
     /* Up to and including the cycle of the write, loads find the bytes in the store queue. */
-    remember_store(t, addr, op->bytes, p->complete, answer.cycle + 1);
-    log_access(t, op, (uint8_t)kind, at, p->complete, &answer);
+    remember_store(t, addr, op->bytes, data, answer.cycle + 1);
+    log_access(t, op, (uint8_t)kind, at, data, &answer);
 }
 
 /* ---- AMX ---- */
@@ -323,10 +324,9 @@ static void remember_amx_store(struct cpu_timing *t, uint64_t operand)
     t->amx_pending = true;
 }
 
-static void place_amx(struct cpu_timing *t, struct placing *p, uint64_t operand)
+static inline __attribute__((always_inline)) void place_amx(struct cpu_timing *t, struct placing *p, uint64_t operand)
 {
     struct cpu_board *b = &t->board;
-    issue(t, p, b->amx_next, CPU_STALL_AMX);
     p->complete = p->issued;
     const struct cpu_answer answer =
         t->answers_used < t->answers ? t->answer[t->answers_used++] : cpu_ask_amx(t, p->issued, p->op->amx_op, operand);
@@ -343,13 +343,13 @@ static inline __attribute__((always_inline)) void place(struct cpu_timing *t, co
     *p = (struct placing){.op = op};
     struct cpu_board *b = &t->board;
     dispatch(t, p);
+    issue(t, p, op->kind & CPU_OP_AMX ? b->amx_next : 0, CPU_STALL_AMX);
     if (op->kind & CPU_OP_AMX) {
         place_amx(t, p, *(*address)++);
         retire(t, p);
         return;
     }
     if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE))) {
-        issue(t, p, 0, 0);
         p->complete = p->issued + op->latency;
         if (op->kind & CPU_OP_SYNC)
             place_sync(t, p);
@@ -362,7 +362,6 @@ static inline __attribute__((always_inline)) void place(struct cpu_timing *t, co
     if (op->kind & CPU_OP_LOAD) {
         place_load(t, p, addr, pc);
     } else {
-        issue(t, p, 0, 0);
         p->complete = p->issued + op->latency;
         write_registers(b, p, CPU_STALL_DEPENDENCY, 0);
     }
@@ -370,7 +369,7 @@ static inline __attribute__((always_inline)) void place(struct cpu_timing *t, co
     if (op->kind & CPU_OP_LOAD)
         b->load_done[b->loads++ & b->load_mask] = b->last_retire;
     if (op->kind & CPU_OP_STORE)
-        commit_store(t, p, addr, pc);
+        commit_store(t, op, p->complete, addr, pc);
     t->clean &= (op->kind & (CPU_OP_LOAD | CPU_OP_STORE)) != (CPU_OP_LOAD | CPU_OP_STORE);
 }
 

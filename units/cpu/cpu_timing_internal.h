@@ -34,6 +34,7 @@ struct cpu_op {
     uint8_t base;     /* base register of loads and stores */
     uint8_t amx_op;
     uint8_t src[4], dst[3];
+    uint8_t operands; /* how many of src, and above 4 bits of dst, have to be looked at */
     uint16_t latency; /* for loads: what the class adds to a plain load */
     uint32_t pc_offset;
 };
@@ -317,15 +318,12 @@ void cpu_board_work(struct cpu_timing *timing, uint64_t count);
 /* Resolves the branch at the end of the last block: it went `taken`, and the guess was right or not. */
 void cpu_board_resolve(struct cpu_timing *timing, bool taken, bool mispredicted);
 
-/* Moves dispatch to a later cycle. */
+/* Moves dispatch to a later cycle. Where no port is used, rows of the calendar are blank already. */
 static inline void cpu_board_advance(struct cpu_board *b, uint64_t to)
 {
-    if (to - b->now >= CPU_CALENDAR) {
-        __builtin_memset(b->calendar, 0, CPU_CALENDAR * sizeof b->calendar[0]);
-    } else {
-        for (uint64_t c = b->now; c < to; c++)
-            __builtin_memset(b->calendar[c % CPU_CALENDAR], 0, sizeof b->calendar[0]);
-    }
+    const uint64_t end = to < b->calendar_far ? to : b->calendar_far;
+    for (uint64_t c = b->now; c < end; c++)
+        __builtin_memset(b->calendar[c % CPU_CALENDAR], 0, sizeof b->calendar[0]);
     b->now = to;
     b->slots = 0;
 }

@@ -57,10 +57,15 @@ static uint8_t l1_parts_of(const struct cpu_timing *t, const struct cpu_op *op)
     return (uint8_t)(parts < most ? parts : most);
 }
 
-static void copy_registers(uint8_t *to, unsigned to_count, const uint8_t *from, unsigned from_count)
+/* Returns up to where there are any. */
+static unsigned copy_registers(uint8_t *to, unsigned to_count, const uint8_t *from, unsigned from_count)
 {
-    for (unsigned i = 0; i < to_count; i++)
+    unsigned end = 0;
+    for (unsigned i = 0; i < to_count; i++) {
         to[i] = i < from_count && from[i] < A64_DEP_COUNT ? from[i] : CPU_REG_NONE;
+        end = to[i] != CPU_REG_NONE ? i + 1 : end;
+    }
+    return end;
 }
 
 static void make_op(const struct cpu_timing *t, const struct a64_insn *insn, uint32_t index, struct cpu_op *op)
@@ -78,8 +83,8 @@ static void make_op(const struct cpu_timing *t, const struct a64_insn *insn, uin
     op->base = op->kind & (CPU_OP_LOAD | CPU_OP_STORE) ? insn->rn : (uint8_t)CPU_REG_NONE;
     op->amx_op = (uint8_t)insn->imm;
     op->pc_offset = 4 * index;
-    copy_registers(op->src, 4, insn->src, sizeof insn->src);
-    copy_registers(op->dst, 3, insn->dst, sizeof insn->dst);
+    const unsigned sources = copy_registers(op->src, 4, insn->src, sizeof insn->src);
+    op->operands = (uint8_t)(sources | copy_registers(op->dst, 3, insn->dst, sizeof insn->dst) << 4);
     const double extra = op->kind & CPU_OP_LOAD ? t->params.cls[A64_C_LOAD].latency_cycles : 0.0;
     op->latency = (uint16_t)rounded(c->latency_cycles - extra, 0, UINT16_MAX);
 }

@@ -6,6 +6,10 @@
 
 #include "units/cpu/cpu_timing_internal.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 typedef uint8_t cpu_row __attribute__((vector_size(CPU_CALENDAR_GROUPS)));
 _Static_assert(sizeof(cpu_row) == 2 * sizeof(uint64_t), "a row is looked at as two halves");
 
@@ -18,15 +22,23 @@ static inline cpu_row cpu_row_of(const uint8_t counts[CPU_CALENDAR_GROUPS])
 
 static inline bool cpu_row_any(cpu_row row)
 {
+#ifdef __SSE2__
+    return _mm_movemask_epi8(_mm_cmpeq_epi8((__m128i)row, _mm_setzero_si128())) != 0xffff;
+#else
     uint64_t half[2];
     __builtin_memcpy(half, &row, sizeof half);
     return (half[0] | half[1]) != 0;
+#endif
 }
 
 /* Whether any group lacks the places that are needed of it. */
 static inline bool cpu_row_lacks(cpu_row row, cpu_row capacity, cpu_row need)
 {
+#ifdef __SSE2__
+    return cpu_row_any((cpu_row)_mm_subs_epu8((__m128i)(row + need), (__m128i)capacity));
+#else
     return cpu_row_any((cpu_row)(row + need > capacity));
+#endif
 }
 
 /* Whether any group of which places were needed has none left. */

@@ -145,19 +145,23 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* Besides the first words, some entries of the window: after a disturbance its oldest ones are the last to become regular. */
+/* Besides the first words, some entries of the window: after a disturbance its oldest ones are the last to become regular. And
+ * the latest stores: those that miss leave nothing else behind for long. */
 uint64_t cpu_state_glance(const struct cpu_timing *t)
 {
-    enum { ENTRIES = 8 };
+    enum { ENTRIES = 8, STORES = 4 };
     const struct cpu_board *b = &t->board;
-    uint32_t words[HEAD_WORDS + ENTRIES];
+    uint32_t words[HEAD_WORDS + ENTRIES + STORES];
     write_head(t, words);
+    for (uint32_t i = 1; i <= STORES; i++)
+        words[HEAD_WORDS + ENTRIES + i - 1] =
+            i <= t->params.store_queue ? ahead(b, b->store_done[(b->stores - i) & b->store_mask]) : 0;
     for (uint32_t i = 1; i <= ENTRIES; i++) {
         const uint64_t back = (uint64_t)t->params.reorder_window * i / ENTRIES;
         words[HEAD_WORDS + i - 1] = ahead(b, b->retired[(b->instructions - back) & b->retired_mask]);
     }
     uint64_t h = 0;
-    for (uint32_t i = 0; i < HEAD_WORDS + ENTRIES; i++)
+    for (uint32_t i = 0; i < HEAD_WORDS + ENTRIES + STORES; i++)
         h = mix(h, words[i]);
     return h ^ h >> 32;
 }

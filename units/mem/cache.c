@@ -34,7 +34,7 @@ static void shape(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool s
     /* A single set has mask 0. The division by the number of sets, which is one, gives the same. */
     cache->set_mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
     cache->headers = (ways + MEM_SET_WAYS - 1) / MEM_SET_WAYS;
-    const size_t bytes = cache->headers * sizeof(struct mem_set_header) + ways * (sizeof(struct mem_way) + sizeof(double));
+    const size_t bytes = cache->headers * sizeof(struct mem_set_header) + ways * sizeof(struct mem_way);
     cache->set_bytes = (uint32_t)((bytes + HOST_LINE - 1) / HOST_LINE * HOST_LINE);
     cache->way_bits = (1u << (ways < MEM_SET_WAYS ? ways : MEM_SET_WAYS)) - 1;
     cache->scatter = scatter;
@@ -115,9 +115,9 @@ struct mem_entry mem_cache_find_wide(const struct mem_cache *cache, uint32_t set
     return (struct mem_entry){0};
 }
 
-static uint32_t set_of(const struct mem_cache *cache, const struct mem_entry *entry)
+static uint32_t set_of(const struct mem_cache *cache, const struct mem_set_header *header)
 {
-    return (uint32_t)((size_t)((const unsigned char *)entry->header - cache->set) / cache->set_bytes);
+    return (uint32_t)((size_t)((const unsigned char *)header - cache->set) / cache->set_bytes);
 }
 
 /* Moves a way to the front of a list. */
@@ -130,9 +130,9 @@ static void move_to_front(uint8_t *list, uint32_t way)
     list[0] = (uint8_t)way;
 }
 
-void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry)
+void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_set_header *header, uint32_t number)
 {
-    move_to_front(cache->list + (size_t)set_of(cache, entry) * cache->ways, entry->number);
+    move_to_front(cache->list + (size_t)set_of(cache, header) * cache->ways, number);
 }
 
 /* Makes the arrival times of a set explicit. */
@@ -140,15 +140,15 @@ static void update_arrivals(struct mem_cache *cache, uint32_t set)
 {
     struct mem_way *way = mem_cache_ways(cache, set);
     for (uint32_t w = 0; w < cache->ways; w++)
-        *mem_cache_arrival(cache, way + w) = cache->settled_ns;
+        way[w].ready_ns = cache->settled_ns;
     mem_cache_header(cache, set)->settled = cache->settled;
 }
 
 void mem_cache_arrives(struct mem_cache *cache, const struct mem_entry *entry, double ready_ns)
 {
     if (entry->header->settled != cache->settled)
-        update_arrivals(cache, set_of(cache, entry));
-    *mem_cache_arrival(cache, entry->way) = ready_ns;
+        update_arrivals(cache, set_of(cache, entry->header));
+    entry->way->ready_ns = ready_ns;
 }
 
 /* Takes the way at the end of the order and moves it to the front: the first empty way, otherwise the least recently used one. */
@@ -182,7 +182,7 @@ void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, d
     victim->flags = header->flags[w % MEM_SET_WAYS];
     victim->line = cache->clean_unnamed && !(victim->flags & MEM_LINE_DIRTY) ? UINT64_MAX : way->tag - 1;
     way->tag = line + 1;
-    *mem_cache_arrival(cache, way) = ready_ns;
+    way->ready_ns = ready_ns;
     header->key[w % MEM_SET_WAYS] = mem_cache_key(line);
     header->flags[w % MEM_SET_WAYS] = flags;
 }
@@ -291,6 +291,6 @@ uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present)
     entry.way->tag = 0;
     *entry.flags = 0;
     entry.header[entry.number / MEM_SET_WAYS].present &= ~(1u << entry.number % MEM_SET_WAYS);
-    put_last(cache, set_of(cache, &entry), entry.number);
+    put_last(cache, set_of(cache, entry.header), entry.number);
     return flags;
 }

@@ -100,7 +100,8 @@ struct mem_set_header {
 _Static_assert(sizeof(struct mem_set_header) == 64, "a header is a host cache line");
 
 struct mem_way {
-    uint64_t tag; /* line number + 1, 0 = empty */
+    uint64_t tag;    /* line number + 1, 0 = empty */
+    double ready_ns; /* when its data arrive; in the same host line as the tag, because whoever needs one needs both */
 };
 
 /* All zero is a cache without lines. */
@@ -108,7 +109,7 @@ struct mem_cache {
     uint32_t sets, ways;
     uint32_t set_mask;  /* sets - 1 when that is a power of two, else 0 */
     uint32_t headers;   /* per set */
-    uint32_t set_bytes; /* distance between sets: headers, ways and arrival times of the data */
+    uint32_t set_bytes; /* distance between sets: headers and ways */
     uint32_t way_bits;  /* of a header: the ways that exist */
     bool clean_unnamed; /* whoever inserts asks only for lines that are dirty: nobody waits for the name of a clean victim */
     bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
@@ -172,17 +173,12 @@ struct mem_entry {
     uint32_t number;               /* of the way in its set */
 };
 
-static inline double *mem_cache_arrival(const struct mem_cache *cache, struct mem_way *way)
-{
-    return (double *)(void *)(way + cache->ways);
-}
-
 /* The data of a line that is present arrive at another time, or more data do. */
 void mem_cache_arrives(struct mem_cache *cache, const struct mem_entry *entry, double ready_ns);
 
 static inline double mem_cache_ready_ns(const struct mem_cache *cache, const struct mem_entry *entry)
 {
-    return entry->header->settled == cache->settled ? *mem_cache_arrival(cache, entry->way) : cache->settled_ns;
+    return entry->header->settled == cache->settled ? entry->way->ready_ns : cache->settled_ns;
 }
 
 /* Tells the host that a set will be looked into. */
@@ -292,13 +288,13 @@ static inline void mem_cache_expect_near(const struct mem_cache *cache, uint32_t
 
 #define MEM_ORDER_ONES UINT64_C(0x1111111111111111)
 
-void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry);
+void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_set_header *header, uint32_t number);
 
 /* Makes a line the most recently used of its set. */
 static inline void mem_cache_touch(struct mem_cache *cache, const struct mem_entry *entry)
 {
     if (__builtin_expect(cache->headers > 1, 0)) {
-        mem_cache_touch_wide(cache, entry);
+        mem_cache_touch_wide(cache, entry->header, entry->number); /* by parts: so the host keeps entries in registers */
         return;
     }
     struct mem_set_header *header = entry->header;

@@ -196,6 +196,8 @@ void mem_coherence_write(struct mem_port *port, uint64_t line, bool own);
 /* mem_port.c. The contents of an L1 change only through these functions, which keep the holder counts. */
 double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, double ready_ns, uint8_t flags);
 uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present);
+/* mem_expect.c. Tells the host which memory the way of a line down will need, and, with `keep`, its place in L1. */
+void mem_port_expect_miss(const struct mem_port *port, uint64_t line, bool keep);
 /* prefetch_port.c. Called on a demand miss or the first use of a prefetched line. */
 void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc);
 /* Counts a prefetched line that was used. */

@@ -66,8 +66,8 @@ static bool look(struct mem_later_known *known, const struct mem_cache *cache, u
         begin--;
     known->page = page + 1;
     known->at_ns = now_ns;
-    known->from = begin;
-    known->to = end;
+    known->from = (uint8_t)begin;
+    known->to = (uint8_t)end;
     return true;
 }
 
@@ -98,6 +98,14 @@ void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t s
             mem_cache_touch(cache, &entry);
     }
     later->done[set] = part->last;
+}
+
+void mem_later_touch_now(struct mem_later *later, struct mem_cache *cache, uint32_t set, uint64_t line)
+{
+    mem_later_catch_up(later, cache, set);
+    const struct mem_entry entry = mem_cache_find_sure(cache, set, line);
+    if (entry.way)
+        mem_cache_touch(cache, &entry);
 }
 
 static void make_part(struct mem_later *later, struct mem_cache *cache, uint32_t number)

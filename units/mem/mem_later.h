@@ -28,11 +28,13 @@ struct mem_later_part {
 };
 
 struct mem_later_known {
-    uint64_t page; /* + 1 */
-    double at_ns;  /* all data had arrived */
-    uint32_t from, to;
+    uint64_t page;  /* + 1 */
+    double at_ns;   /* all data had arrived */
     uint64_t doubt; /* the line, + 1, that was missing when a page was looked at last */
+    uint8_t from, to;
+    uint8_t next; /* the line behind the one that was touched by itself last */
 };
+_Static_assert(MEM_PAGE_LINES <= UINT8_MAX, "lines of a page are counted in bytes");
 
 struct mem_later {
     uint32_t parts, number;
@@ -72,8 +74,11 @@ static inline bool mem_later_has(const struct mem_later *later, uint64_t line, d
 /* Notes that the lines [from, to) of a page, which are present, were touched. */
 void mem_later_touch(struct mem_later *later, struct mem_cache *cache, uint64_t page, uint32_t from, uint32_t to);
 void mem_later_make(struct mem_later *later, struct mem_cache *cache, uint32_t set);
+/* Touches a line that is present without a note. */
+void mem_later_touch_now(struct mem_later *later, struct mem_cache *cache, uint32_t set, uint64_t line);
 /* The same for one line. Whoever runs over a page goes on with the note of the line before, unless a newer note has the line's
- * set as well or the set has caught up with that note already. */
+ * set as well or the set has caught up with that note already. Where loads leap from line to line, notes would be many and short:
+ * such a line is touched at once, if its page is known. */
 static inline void mem_later_touch_line(struct mem_later *later, struct mem_cache *cache, uint32_t set, uint64_t line)
 {
     const uint64_t page = line >> MEM_LINES_PER_PAGE_SHIFT;
@@ -92,7 +97,13 @@ static inline void mem_later_touch_line(struct mem_later *later, struct mem_cach
             return; /* the line is the one of its set that was touched last */
         break;
     }
-    mem_later_touch(later, cache, page, at, at + 1);
+    struct mem_later_known *const known = &later->known[page % MEM_LATER_KNOWN];
+    const bool leaps = known->page == page + 1 && known->next != at;
+    known->next = (uint8_t)(at + 1);
+    if (leaps)
+        mem_later_touch_now(later, cache, set, line);
+    else
+        mem_later_touch(later, cache, page, at, at + 1);
 }
 
 /* Before a set is touched, or its order is used. `later` may be NULL. */

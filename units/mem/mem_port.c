@@ -80,16 +80,6 @@ struct missed {
     double issued_ns; /* a miss register was free */
 };
 
-/* Tells the host which memory a line's way down will need. */
-static void expect_below(const struct mem_port *port, uint64_t line)
-{
-    const struct mem_cluster *cluster = port->cluster;
-    if (cluster)
-        mem_cache_expect(&cluster->l2, mem_cache_set(&cluster->l2, line));
-    if (!cluster || cluster->missed & MEM_MISSED_LATELY)
-        mem_side_expect(port->system, line);
-}
-
 /* A line of which some quarters are in L1 has the others as well now. */
 static bool joins_part(struct mem_port *port, uint64_t line, unsigned quarters)
 {
@@ -116,7 +106,7 @@ static double keep_line(struct mem_port *port, const struct missed *m, uint64_t 
 static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, unsigned quarters, uint64_t pc, bool keep,
                            uint8_t flags)
 {
-    expect_below(port, line);
+    mem_port_expect_miss(port, line, keep);
     struct missed m;
     bool was_prefetched;
     m.issued_ns = mem_place(port->system, &port->misses, now_ns);
@@ -206,7 +196,9 @@ static double gather(struct mem_port *port, double now_ns, const struct piece *p
     return taken;
 }
 
-static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struct mem_entry *entry, const struct piece *p)
+/* Inlined, because an entry that is handed on in memory is written in parts and read as a whole, which the host waits for. */
+static inline __attribute__((always_inline)) struct mem_reply l1_hit(struct mem_port *port, double now_ns,
+                                                                     const struct mem_entry *entry, const struct piece *p)
 {
     struct mem_cache *l1 = &port->l1;
     const bool store = p->kind != MEM_ACCESS_LOAD;

@@ -2,9 +2,31 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* Without a program counter, demands this close together (in lines) belong to one stream. */
 #define NEAR_LINES 16
+
+static uint32_t key_rows(const struct mem_prefetcher *prefetcher)
+{
+    return (prefetcher->params.streams + MEM_STREAM_KEYS - 1) / MEM_STREAM_KEYS;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* No stream has been used; those beyond the last one never are. */
+static void blank_keys(struct mem_prefetcher *prefetcher)
+{
+    memset(prefetcher->keys, 0, key_rows(prefetcher) * sizeof prefetcher->keys[0]);
+    for (uint32_t i = 0; i < key_rows(prefetcher) * MEM_STREAM_KEYS; i++)
+        prefetcher->keys[i / MEM_STREAM_KEYS].age[i % MEM_STREAM_KEYS] =
+            i < prefetcher->params.streams ? i % MEM_STREAM_KEYS : UINT64_MAX;
+}
 
 bool mem_prefetch_init(struct mem_prefetcher *prefetcher, const struct mem_prefetch_params *params)
 {
@@ -13,16 +35,22 @@ bool mem_prefetch_init(struct mem_prefetcher *prefetcher, const struct mem_prefe
     if (params->streams == 0)
         return true;
     prefetcher->stream = calloc(params->streams, sizeof prefetcher->stream[0]);
+    prefetcher->keys = calloc(key_rows(prefetcher), sizeof prefetcher->keys[0]);
     prefetcher->recent_count = MEM_PREFETCH_RECENT * params->streams;
     prefetcher->recent = calloc(prefetcher->recent_count, sizeof prefetcher->recent[0]);
-    return prefetcher->stream != NULL && prefetcher->recent != NULL;
+    if (!prefetcher->stream || !prefetcher->keys || !prefetcher->recent)
+        return false;
+    blank_keys(prefetcher);
+    return true;
 }
 
 void mem_prefetch_release(struct mem_prefetcher *prefetcher)
 {
     free(prefetcher->stream);
+    free(prefetcher->keys);
     free(prefetcher->recent);
     prefetcher->stream = NULL;
+    prefetcher->keys = NULL;
     prefetcher->recent = NULL;
     prefetcher->params.streams = 0;
 }
@@ -32,7 +60,8 @@ void mem_prefetch_clear(struct mem_prefetcher *prefetcher)
     if (prefetcher->params.streams == 0)
         return;
     memset(prefetcher->stream, 0, prefetcher->params.streams * sizeof prefetcher->stream[0]);
-    prefetcher->trusts = false;
+    blank_keys(prefetcher);
+    prefetcher->unnamed = false;
     memset(prefetcher->recent_low, 0, sizeof prefetcher->recent_low);
     memset(prefetcher->recent, 0, prefetcher->recent_count * sizeof prefetcher->recent[0]);
 }
@@ -69,56 +98,153 @@ static bool runs(const struct mem_prefetcher *prefetcher, uint64_t line, int64_t
     return true;
 }
 
+/* ---- the keys of streams ---- */
+
+/* Bit i is set when key i is equal. */
+static uint32_t equal_keys(const uint32_t key[MEM_STREAM_KEYS], uint32_t wanted)
+{
+    uint32_t equal = 0;
+#ifdef __SSE2__
+    const __m128i w = _mm_set1_epi32((int)wanted);
+    for (uint32_t i = 0; i < MEM_STREAM_KEYS; i += 4) {
+        const __m128i four = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(const void *)(key + i)), w);
+        equal |= (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(four)) << i;
+    }
+#else
+    for (uint32_t i = 0; i < MEM_STREAM_KEYS; i++)
+        equal |= (uint32_t)(key[i] == wanted) << i;
+#endif
+    return equal;
+}
+
+/* Bit i is set when key i is no further than NEAR_LINES from a line. */
+static uint32_t near_keys(const uint32_t key[MEM_STREAM_KEYS], uint32_t line)
+{
+    uint32_t near = 0;
+#ifdef __SSE2__
+    const __m128i from = _mm_set1_epi32((int)(line + NEAR_LINES)), least = _mm_set1_epi32(INT32_MIN);
+    const __m128i most = _mm_set1_epi32(INT32_MIN + 2 * NEAR_LINES);
+    for (uint32_t i = 0; i < MEM_STREAM_KEYS; i += 4) { /* the host compares with signs */
+        const __m128i back = _mm_sub_epi32(from, _mm_loadu_si128((const __m128i *)(const void *)(key + i)));
+        const __m128i far = _mm_cmpgt_epi32(_mm_xor_si128(back, least), most);
+        near |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(far)) & 15) << i;
+    }
+#else
+    for (uint32_t i = 0; i < MEM_STREAM_KEYS; i++)
+        near |= (uint32_t)(line + NEAR_LINES - key[i] <= 2 * NEAR_LINES) << i;
+#endif
+    return near;
+}
+
+/* Brings the keys of a stream that has changed up to date. */
+static void note_keys(struct mem_prefetcher *prefetcher, const struct mem_stream *s)
+{
+    const uint32_t number = (uint32_t)(s - prefetcher->stream), at = number % MEM_STREAM_KEYS;
+    struct mem_stream_keys *const keys = &prefetcher->keys[number / MEM_STREAM_KEYS];
+    const bool trusted = s->matches >= prefetcher->params.train;
+    keys->age[at] = s->used * MEM_STREAM_KEYS + at;
+    keys->last[at] = (uint32_t)s->last;
+    keys->next[at] = (uint32_t)(s->last + (uint64_t)s->stride);
+    keys->pc[at] = trusted ? 0 : (uint32_t)s->pc;
+    keys->trusted &= ~(1u << at);
+    keys->trusted |= (uint32_t)(trusted && (s->stride == 1 || s->stride == -1)) << at;
+}
+
+/* The first stream that expected a line; the number of streams when there is none. */
+static uint32_t expecting(const struct mem_prefetcher *prefetcher, uint64_t line)
+{
+    const uint32_t none = prefetcher->params.streams;
+    for (uint32_t row = 0; row < key_rows(prefetcher); row++)
+        for (uint32_t equal = equal_keys(prefetcher->keys[row].next, (uint32_t)line); equal; equal &= equal - 1) {
+            const uint32_t i = row * MEM_STREAM_KEYS + (uint32_t)__builtin_ctz(equal);
+            const struct mem_stream *const s = &prefetcher->stream[i];
+            if (i < none && s->used != 0 && s->matches > 0 && (int64_t)(line - s->last) == s->stride)
+                return i;
+        }
+    return none;
+}
+
+/* The same of one that an instruction started and that is not trusted. */
+static uint32_t started_by(const struct mem_prefetcher *prefetcher, uint64_t pc)
+{
+    const uint32_t none = prefetcher->params.streams;
+    for (uint32_t row = 0; pc != 0 && row < key_rows(prefetcher); row++)
+        for (uint32_t equal = equal_keys(prefetcher->keys[row].pc, (uint32_t)pc); equal; equal &= equal - 1) {
+            const uint32_t i = row * MEM_STREAM_KEYS + (uint32_t)__builtin_ctz(equal);
+            if (i < none && prefetcher->stream[i].used != 0 && prefetcher->stream[i].matches < prefetcher->params.train &&
+                prefetcher->stream[i].pc == pc)
+                return i;
+        }
+    return none;
+}
+
+/* The same of one close by, where one of the instructions is not known. */
+static uint32_t close_by(const struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc)
+{
+    const uint32_t none = prefetcher->params.streams;
+    for (uint32_t row = 0; row < key_rows(prefetcher) && (pc == 0 || prefetcher->unnamed); row++)
+        for (uint32_t near = near_keys(prefetcher->keys[row].last, (uint32_t)line); near; near &= near - 1) {
+            const uint32_t i = row * MEM_STREAM_KEYS + (uint32_t)__builtin_ctz(near);
+            const struct mem_stream *const s = &prefetcher->stream[i];
+            const int64_t delta = (int64_t)(line - s->last);
+            if (i < none && s->used != 0 && s->matches < prefetcher->params.train && (pc == 0 || s->pc == 0) &&
+                delta >= -NEAR_LINES && delta <= NEAR_LINES)
+                return i;
+        }
+    return none;
+}
+
+/* ---- streams ---- */
+
 /* A trusted stream of neighbouring lines whose reach a demand lies in: among the lines that it has ordered, or behind its last
  * one by no more than it runs ahead. Of several the nearest. */
-static struct mem_stream *covering(struct mem_prefetcher *prefetcher, uint64_t line)
+static struct mem_stream *covering(const struct mem_prefetcher *prefetcher, uint64_t line)
 {
     struct mem_stream *best = NULL;
     uint64_t nearest = UINT64_MAX;
-    const struct mem_prefetch_params *p = &prefetcher->params;
-    bool trusts = false;
-    for (uint32_t i = 0; i < p->streams && prefetcher->trusts; i++) {
-        struct mem_stream *s = &prefetcher->stream[i];
-        trusts |= s->matches >= p->train;
-        if (s->matches < p->train || (s->stride != 1 && s->stride != -1) || s->used == 0)
-            continue;
-        const int64_t ahead = (int64_t)(line - s->last) * s->stride;
-        const uint64_t distance = (uint64_t)(ahead < 0 ? -ahead : ahead);
-        if (distance < nearest && (ahead < 0 ? distance <= p->distance : ahead <= s->far || ahead == 1)) {
-            best = s;
-            nearest = distance;
+    for (uint32_t row = 0; row < key_rows(prefetcher); row++)
+        for (uint32_t trusted = prefetcher->keys[row].trusted; trusted; trusted &= trusted - 1) {
+            struct mem_stream *const s = &prefetcher->stream[row * MEM_STREAM_KEYS + (uint32_t)__builtin_ctz(trusted)];
+            const int64_t ahead = (int64_t)(line - s->last) * s->stride;
+            const uint64_t distance = (uint64_t)(ahead < 0 ? -ahead : ahead);
+            if (distance < nearest && (ahead < 0 ? distance <= prefetcher->params.distance : ahead <= s->far || ahead == 1)) {
+                best = s;
+                nearest = distance;
+            }
         }
-    }
-    prefetcher->trusts = trusts;
     return best;
 }
 
+/* Sixteen at a time in four chains, which the host follows side by side. Those that were never used come first, in order. */
 static struct mem_stream *oldest(struct mem_prefetcher *prefetcher)
 {
-    struct mem_stream *best = prefetcher->stream;
-    for (uint32_t i = 1; i < prefetcher->params.streams; i++)
-        if (prefetcher->stream[i].used < best->used)
-            best = &prefetcher->stream[i];
-    return best;
+    uint64_t best_used = UINT64_MAX, best = 0;
+    for (uint32_t row = 0; row < key_rows(prefetcher); row++) {
+        const uint64_t *const age = prefetcher->keys[row].age;
+        uint64_t least[4];
+        for (uint32_t l = 0; l < 4; l++)
+            least[l] = earlier(earlier(age[l], age[l + 4]), earlier(age[l + 8], age[l + 12]));
+        const uint64_t first = earlier(earlier(least[0], least[1]), earlier(least[2], least[3]));
+        if (first / MEM_STREAM_KEYS < best_used) {
+            best_used = first / MEM_STREAM_KEYS;
+            best = row * MEM_STREAM_KEYS + first % MEM_STREAM_KEYS;
+        }
+    }
+    return &prefetcher->stream[best];
 }
 
 /* The stream that a demand fits best: one that expected it, else one of the same instruction, else one close by where one of the
  * instructions is not known (known ones have streams of their own, and what they do together is seen in the latest demands). One
  * that is trusted is not taken for another demand: an instruction that goes on elsewhere starts another stream, and this one
- * ages. From the last stream to the first, so that the first one stays; without branches, which the host would guess wrongly. */
+ * ages. */
 static struct mem_stream *match(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc, bool *fresh)
 {
-    const uint32_t none = prefetcher->params.streams, train = prefetcher->params.train;
-    uint32_t expected = none, same = none, near = none;
-    for (uint32_t i = none; i-- > 0;) {
-        const struct mem_stream *const s = &prefetcher->stream[i];
-        const int64_t delta = (int64_t)(line - s->last);
-        const bool used = s->used != 0, open = used & (s->matches < train);
-        expected = used & (s->matches > 0) & (delta == s->stride) ? i : expected;
-        same = open & (s->pc == pc) & (pc != 0) ? i : same;
-        near = open & ((pc == 0) | (s->pc == 0)) & (delta >= -NEAR_LINES) & (delta <= NEAR_LINES) ? i : near;
-    }
-    const uint32_t found = expected < none ? expected : same < none ? same : near;
+    const uint32_t none = prefetcher->params.streams;
+    uint32_t found = expecting(prefetcher, line);
+    if (found == none)
+        found = started_by(prefetcher, pc);
+    if (found == none)
+        found = close_by(prefetcher, line, pc);
     *fresh = found == none;
     return *fresh ? oldest(prefetcher) : &prefetcher->stream[found];
 }
@@ -158,29 +284,38 @@ static bool move(struct mem_stream *s, uint64_t line)
     return true;
 }
 
-/* The stream that a demand belongs to, NULL while there is none to be trusted. */
-static struct mem_stream *follow(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc)
+/* Moves a stream that no trusted one covers. False while it is not to be trusted. */
+static bool train(struct mem_prefetcher *prefetcher, struct mem_stream *s, bool fresh, uint64_t line, uint64_t pc)
 {
-    remember(prefetcher, line);
-    struct mem_stream *s = covering(prefetcher, line);
-    if (s) {
-        s->used = prefetcher->clock;
-        return move(s, line) ? s : NULL;
-    }
-    bool fresh;
-    s = match(prefetcher, line, pc, &fresh);
-    s->used = prefetcher->clock;
     if (fresh)
-        *s = (struct mem_stream){.pc = pc, .last = line, .used = s->used};
+        *s = (struct mem_stream){.pc = pc, .last = line};
     else if (advance(s, line, prefetcher->params.train))
-        return s;
+        return true;
     const int64_t step = runs(prefetcher, line, 1) ? 1 : runs(prefetcher, line, -1) ? -1 : 0;
     if (step == 0)
-        return NULL;
+        return false;
     s->stride = step;
     s->step = 1;
     s->matches = prefetcher->params.train;
-    return s;
+    return true;
+}
+
+/* The stream that a demand belongs to, NULL while there is none to be trusted. */
+static struct mem_stream *follow(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc)
+{
+    bool fresh = false, trusted;
+    remember(prefetcher, line);
+    struct mem_stream *s = covering(prefetcher, line);
+    if (s) {
+        trusted = move(s, line);
+    } else {
+        s = match(prefetcher, line, pc, &fresh);
+        trusted = train(prefetcher, s, fresh, line, pc);
+    }
+    s->used = prefetcher->clock;
+    prefetcher->unnamed |= pc == 0;
+    note_keys(prefetcher, s);
+    return trusted ? s : NULL;
 }
 
 bool mem_prefetch_observe(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc, struct mem_prefetch_orders *orders,
@@ -193,7 +328,6 @@ bool mem_prefetch_observe(struct mem_prefetcher *prefetcher, uint64_t line, uint
     struct mem_stream *const s = follow(prefetcher, line, pc);
     if (!s)
         return false;
-    prefetcher->trusts = true;
     const int64_t far = p->distance, near = p->l1_distance < p->distance ? p->l1_distance : p->distance;
     orders->base = s->last;
     orders->stride = s->stride;

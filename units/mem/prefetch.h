@@ -27,13 +27,25 @@ struct mem_stream {
  * enough for eight short runs side by side, while a chase at random through an L1 hardly ever makes a run among so few. */
 #define MEM_PREFETCH_RECENT 2
 
+/* What most questions about sixteen streams need, side by side, so that the host compares four at once. Low bits only: a stream
+ * that seems to fit is looked at. */
+#define MEM_STREAM_KEYS 16
+struct mem_stream_keys {
+    uint64_t age[MEM_STREAM_KEYS];  /* when it was used last, and its number below: the least one is the oldest stream */
+    uint32_t next[MEM_STREAM_KEYS]; /* the line that a stream expects */
+    uint32_t last[MEM_STREAM_KEYS]; /* the line of its last demand */
+    uint32_t pc[MEM_STREAM_KEYS];   /* of those that can be taken for another demand */
+    uint32_t trusted;               /* bit: follows neighbouring lines and is trusted */
+};
+
 struct mem_prefetcher {
     struct mem_prefetch_params params;
     struct mem_stream *stream;
-    uint32_t *recent; /* ring of the latest demands: the low bits of line + 1, 0 = none */
+    struct mem_stream_keys *keys; /* of sixteen streams each */
+    uint32_t *recent;             /* ring of the latest demands: the low bits of line + 1, 0 = none */
     uint32_t recent_count;
     uint16_t recent_low[256]; /* how many of them have these low bits: most questions end here */
-    bool trusts;              /* some stream may be trusted */
+    bool unnamed;             /* some stream may have been started by an instruction that is not known */
     uint64_t clock;
 };
 

@@ -86,7 +86,7 @@ void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint
 static void arrive(struct mem_cache *cache, const struct mem_entry *entry, double ready_ns)
 {
     if (entry->header->settled == cache->settled)
-        *mem_cache_arrival(cache, entry->way) = ready_ns;
+        entry->way->ready_ns = ready_ns;
 }
 
 static void send_for(struct mem_port *port, double now_ns, uint64_t line)
