@@ -105,6 +105,15 @@ static bool add_elements(struct operation *o, uint64_t count, const char *option
     return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, count), "elementwise:", options, count, PIECE_ELEMENTS});
 }
 
+/* Whether the row ran this minor version of MLX or a later one. */
+static bool mlx_from(const struct operation *o, unsigned least)
+{
+    char framework[FRAMEWORK_NAME_SIZE];
+    unsigned minor;
+    row_framework(o->row, o->mlx, framework);
+    return o->mlx && sscanf(framework, "mlx-cpu 0.%u", &minor) == 1 && minor >= least;
+}
+
 /* ---- loops ---- */
 
 static bool plan_relu(struct operation *o)
@@ -138,9 +147,13 @@ static bool add_reduction(struct operation *o, const char *option)
         o, &(struct stretch){"cpu", loop_cores(o, length * others), "reduce:", columns, length, 1 + PIECE_ELEMENTS / others});
 }
 
+/* MLX's reductions were calls of Accelerate (mlx/backend/accelerate/reduce.cpp) until that backend went, between 0.20 and 0.24:
+ * since then contiguous_reduce of mlx/backend/cpu/reduce.cpp adds to one Simd of max_size<float>, eight lanes, so that each addition
+ * waits for the one before. */
 static bool plan_sum(struct operation *o)
 {
-    return add_reduction(o, ",op=sum");
+    const bool along = o->shape.axis < 0 || (unsigned)o->shape.axis + 1 == o->shape.operand[0].dimensions;
+    return add_reduction(o, along && mlx_from(o, 23) ? ",op=sum,lanes=8" : ",op=sum");
 }
 
 static bool plan_argmax(struct operation *o)
@@ -220,10 +233,7 @@ static bool plan_matmul(struct operation *o)
  * a guess. */
 static bool copies_one_by_one(const struct operation *o)
 {
-    char framework[FRAMEWORK_NAME_SIZE];
-    unsigned minor;
-    row_framework(o->row, o->mlx, framework);
-    return o->mlx && sscanf(framework, "mlx-cpu 0.%u", &minor) == 1 && minor >= 20;
+    return mlx_from(o, 20);
 }
 
 /* What is added stands in the result before the product is added to it, unless the row says that there were two kernels. */
