@@ -40,6 +40,7 @@ struct operation {
     struct validate_program *program;
     struct operation_shape shape;
     bool mlx, amx; /* MLX, otherwise PyTorch; products on the AMX block */
+    bool shared;   /* the framework's threads share matrices: each multiplies some of them */
 };
 
 static bool other_shape(const struct operation *o)
@@ -205,7 +206,7 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
     const char *const unit = o->amx ? "amx" : "cpu";
     const uint64_t each = p->m * p->n * p->k, macs = o->amx ? PIECE_AMX_MACS : PIECE_NEON_MACS;
     const bool thin = p->n <= VALIDATE_ACCELERATE_THIN && p->m > p->k;
-    const unsigned cores = !o->amx || (each >= VALIDATE_ACCELERATE_SHARES && !thin) ? ALL_P_CORES : 1;
+    const unsigned cores = !o->amx || o->shared || (each >= VALIDATE_ACCELERATE_SHARES && !thin) ? ALL_P_CORES : 1;
     char before[64], behind[96];
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
@@ -273,7 +274,10 @@ static bool plan_conv2d(struct operation *o)
                                             1 + PIECE_NEON_MACS / macs});
 }
 
-/* Heads of 1024 elements: scores go through memory. The numbers of queries and keys differ. */
+/* Heads of 1024 elements: scores go through memory. The numbers of queries and keys differ. PyTorch's threads take heads each
+ * (ATen/native/cpu/FlashAttentionKernel.cpp: parallel_for over batch, heads and blocks of queries, products by a call of the BLAS
+ * inside), MLX's one thread the matrices one after the other. The tables that have attention are those of torch 2.6 and 2.9, whose
+ * other products are Accelerate's by their unit. */
 static bool plan_attention(struct operation *o)
 {
     const struct operation_tensor *const q = &o->shape.operand[0], *const k = &o->shape.operand[1];
@@ -284,6 +288,8 @@ static bool plan_attention(struct operation *o)
     const uint64_t heads = q->size[0] * q->size[1], queries = q->size[2], keys = k->size[2], depth = q->size[3];
     const struct operation_matmul scores = {heads, queries, keys, depth}, values = {heads, queries, depth, keys};
     snprintf(mask, sizeof mask, ",op=add,period=%llu", (number)(queries * keys));
+    o->shared = !o->mlx;
+    o->amx = true;
     return (!o->mlx || add_elements(o, heads * queries * depth, ",op=mul,period=1")) && add_matmul(o, &scores, ",tb=1") &&
            launch(o, "cpu", loop_cores(o, heads * queries * keys), 1, "elementwise:%llu%s", (number)(heads * queries * keys),
                   mask) &&
