@@ -206,7 +206,7 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
     const char *const unit = o->amx ? "amx" : "cpu";
     const uint64_t each = p->m * p->n * p->k, macs = o->amx ? PIECE_AMX_MACS : PIECE_NEON_MACS;
     const bool thin = p->n <= VALIDATE_ACCELERATE_THIN && p->m > p->k;
-    const unsigned cores = !o->amx || o->shared || (each >= VALIDATE_ACCELERATE_SHARES && !thin) ? ALL_P_CORES : 1;
+    const unsigned cores = !o->amx || o->shared || (validate_accelerate_shares(p->m, p->n, p->k) && !thin) ? ALL_P_CORES : 1;
     char before[64], behind[96];
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);

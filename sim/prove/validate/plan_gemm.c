@@ -57,7 +57,7 @@ static unsigned size_of(const struct validate_row *row)
 /* One thread, in-process; or the row's threads, as a program of one launch. */
 static bool take_size(struct validate_row *row, struct validate_program *program, unsigned n, const char *precision, bool one)
 {
-    const bool small = (uint64_t)n * n * n < VALIDATE_ACCELERATE_SHARES, neon = strcmp(row->device, "cpu") == 0;
+    const bool small = !validate_accelerate_shares(n, n, n), neon = strcmp(row->device, "cpu") == 0;
     if (!neon && (one || small)) {
         program->threads = 1;
         program->warm = true;
@@ -103,7 +103,7 @@ static bool plan_ggml_blas(struct validate_row *row, struct validate_program *pr
     program->note = "orchard's AMX kernel instead of Accelerate's, and its look-up of rows instead of ggml's widening of weights";
     if (strcmp(precision, "f32") == 0)
         return take_size(row, program, n, "f32", false);
-    const bool small = (uint64_t)n * n * n < VALIDATE_ACCELERATE_SHARES;
+    const bool small = !validate_accelerate_shares(n, n, n);
     struct validate_launch *const widen = &program->launch[program->launches++],
                                  *const product = &program->launch[program->launches++];
     *widen = (struct validate_launch){.times = 1, .cores = 1, .unit = "cpu"};
