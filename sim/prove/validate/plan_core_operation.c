@@ -106,13 +106,13 @@ static bool add_elements(struct operation *o, uint64_t count, const char *option
     return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, count), "elementwise:", options, count, PIECE_ELEMENTS});
 }
 
-/* Whether the row ran this minor version of MLX or a later one. */
-static bool mlx_from(const struct operation *o, unsigned least)
+/* Whether the row ran this minor version of its framework, or a later one. */
+static bool is_from(const struct operation *o, unsigned least)
 {
     char framework[FRAMEWORK_NAME_SIZE];
     unsigned minor;
     row_framework(o->row, o->mlx, framework);
-    return o->mlx && sscanf(framework, "mlx-cpu 0.%u", &minor) == 1 && minor >= least;
+    return sscanf(framework, o->mlx ? "mlx-cpu 0.%u" : "torch-cpu 2.%u", &minor) == 1 && minor >= least;
 }
 
 /* ---- loops ---- */
@@ -149,12 +149,12 @@ static bool add_reduction(struct operation *o, const char *option)
 }
 
 /* MLX's reductions were calls of Accelerate (mlx/backend/accelerate/reduce.cpp) until that backend went, between 0.20 and 0.24:
- * since then contiguous_reduce of mlx/backend/cpu/reduce.cpp adds to one Simd of max_size<float>, eight lanes, so that each addition
- * waits for the one before. */
+ * since then contiguous_reduce of mlx/backend/cpu/reduce.cpp adds to one Simd of max_size<float>, eight lanes, so that each
+ * addition waits for the one before. */
 static bool plan_sum(struct operation *o)
 {
     const bool along = o->shape.axis < 0 || (unsigned)o->shape.axis + 1 == o->shape.operand[0].dimensions;
-    return add_reduction(o, along && mlx_from(o, 23) ? ",op=sum,lanes=8" : ",op=sum");
+    return add_reduction(o, along && o->mlx && is_from(o, 23) ? ",op=sum,lanes=8" : ",op=sum");
 }
 
 static bool plan_argmax(struct operation *o)
@@ -190,10 +190,29 @@ static bool plan_concat(struct operation *o)
 
 /* ---- products ---- */
 
+/* PyTorch calls the library for each matrix of a batch (ATen bmm: addmm for each without MKL). OpenBLAS keeps products of 2^18
+ * multiply-adds and fewer on one thread (interface/gemm.c: 4 times SMP_THRESHOLD_MIN). Until 0.3.28 of August 2024 it packs the
+ * matrix as for any product, a copy, before it multiplies; later, as in tables of torch 2.5 and newer, it calls gemv. */
+#define OPENBLAS_ALONE (UINT64_C(1) << 18)
+#define OPENBLAS_GEMV  5 /* torch 2.5 */
+
+static bool add_openblas_vectors(struct operation *o, const struct operation_matmul *p)
+{
+    const uint64_t rows = p->m > p->n ? p->m : p->n;
+    const double calls = (double)p->batch;
+    o->program->beyond_caches = false;
+    if (is_from(o, OPENBLAS_GEMV))
+        return launch(o, "cpu", 1, 1, "gemv:%llux%llu", (number)(p->batch * rows), (number)p->k);
+    return launch(o, "cpu", 1, calls, "copy:%llu", (number)(4 * rows * p->k)) &&
+           launch(o, "cpu", 1, calls, "gemv:%llux%llu", (number)rows, (number)p->k);
+}
+
 /* Libraries take a product with one row or column for what it is. The matrices of a batch are one below the other: as many rows,
  * and as many bytes. */
 static bool add_vector_product(struct operation *o, const struct operation_matmul *p)
 {
+    if (!o->amx && p->batch > 1 && p->m * p->n * p->k <= OPENBLAS_ALONE)
+        return add_openblas_vectors(o, p);
     const uint64_t rows = p->batch * (p->m > p->n ? p->m : p->n);
     return launch(o, o->amx ? "amx" : "cpu", o->amx ? 1 : ALL_P_CORES, 1, "gemv:%llux%llu", (number)rows, (number)p->k);
 }
@@ -234,7 +253,7 @@ static bool plan_matmul(struct operation *o)
  * a guess. */
 static bool copies_one_by_one(const struct operation *o)
 {
-    return mlx_from(o, 20);
+    return o->mlx && is_from(o, 20);
 }
 
 /* What is added stands in the result before the product is added to it, unless the row says that there were two kernels. */
@@ -276,8 +295,8 @@ static bool plan_conv2d(struct operation *o)
 
 /* Heads of 1024 elements: scores go through memory. The numbers of queries and keys differ. PyTorch's threads take heads each
  * (ATen/native/cpu/FlashAttentionKernel.cpp: parallel_for over batch, heads and blocks of queries, products by a call of the BLAS
- * inside), MLX's one thread the matrices one after the other. The tables that have attention are those of torch 2.6 and 2.9, whose
- * other products are Accelerate's by their unit. */
+ * inside), MLX's one thread the matrices one after the other. The tables that have attention are those of torch 2.6 and 2.9,
+ * whose other products are Accelerate's by their unit. */
 static bool plan_attention(struct operation *o)
 {
     const struct operation_tensor *const q = &o->shape.operand[0], *const k = &o->shape.operand[1];

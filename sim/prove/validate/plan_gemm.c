@@ -104,8 +104,8 @@ static bool plan_ggml_blas(struct validate_row *row, struct validate_program *pr
     if (strcmp(precision, "f32") == 0)
         return take_size(row, program, n, "f32", false);
     const bool small = !validate_accelerate_shares(n, n, n);
-    struct validate_launch *const widen = &program->launch[program->launches++],
-                                 *const product = &program->launch[program->launches++];
+    struct validate_launch *const widen = &program->launch[program->launches++], *const product =
+                                                                                     &program->launch[program->launches++];
     *widen = (struct validate_launch){.times = 1, .cores = 1, .unit = "cpu"};
     *product = (struct validate_launch){.times = 1, .cores = small ? 1 : 0, .unit = "amx", .precision = "f32"};
     snprintf(widen->workload, sizeof widen->workload, "embedding:%ux%ux%u", n, n, n);

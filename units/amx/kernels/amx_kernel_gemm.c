@@ -26,14 +26,15 @@ static void pass_factor(struct routine_call *c, bool is_f64, double factor)
         routine_pass(c, bits);
 }
 
-/* Panels of threads that share an L2 stay in it together: four cores have 12 MiB at least. Blocks of one core are larger
- * (gemm.c). Bytes. */
-enum { SHARED_LINE = 4096, SHARED_A = 1 << 20, SHARED_B = 2 << 20 };
+/* Panels of threads that share an L2 stay in it together: four cores have 12 MiB at least. Blocks of one core are larger, and so
+ * are those of threads whose panels are small in any case (gemm.c). Bytes. */
+enum { LONG_LINE = 16384, SHARED_LINE = 4096, SHARED_A = 1 << 20, SHARED_B = 2 << 20 };
 
 static struct gemm_blocks blocks_for(const struct routine_request *r, const struct amx_kernel_product *p)
 {
     const uint32_t size = gemm_shape_of(p->kind)->in_bytes, most = SHARED_LINE / size;
-    if (r->threads < 2)
+    const int64_t line = p->k * size < LONG_LINE ? p->k * size : LONG_LINE;
+    if (r->threads < 2 || (p->m * line <= SHARED_A && p->n * line <= SHARED_B))
         return (struct gemm_blocks){0, 0, 0, 0};
     const uint32_t k = p->k < most ? (uint32_t)p->k : most;
     return (struct gemm_blocks){SHARED_A / (k * size), SHARED_B / (k * size), most, 0};

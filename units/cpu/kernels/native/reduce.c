@@ -1,5 +1,5 @@
-/* One result per row or column, in f32; compiled for each type of elements. Rows run in sixteen lanes, sums of rows in eight where
- * that is asked for, columns one row after the other in blocks of 64. */
+/* One result per row or column, in f32; compiled for each type of elements. Rows run in sixteen lanes, sums of rows in eight
+ * where that is asked for, columns one row after the other in blocks of 64. */
 #include "units/cpu/kernels/native/neon.h"
 #include "units/cpu/kernels/native/neon_math.h"
 
