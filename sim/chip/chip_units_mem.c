@@ -77,6 +77,7 @@ bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem
         r.active = active && active[i] ? active[i] : 1;
         read_cluster(&r, clusters.cluster[i].kind, &params->cluster[i]);
         params->cluster[i].die = clusters.cluster[i].die;
+        params->cluster[i].cpu = true;
     }
     return r.ok;
 }

@@ -262,6 +262,18 @@ static void test_dram_and_fabric_limit_streams(void)
     r = rig_with(&params, &port);
     check_rel("fabric port", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), 48, 0.02);
     mem_system_free(r.system);
+    /* ... or what reads and writes have together, here of reads alone, or all CPU clusters of a die ... */
+    params.cluster[0].fabric_both_gbps = 40;
+    r = rig_with(&params, &port);
+    check_rel("both directions", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), 40, 0.02);
+    mem_system_free(r.system);
+    params.cluster[0].fabric_both_gbps = 0;
+    params.cluster[0].cpu = true;
+    params.cpu_fabric_gbps = 36;
+    r = rig_with(&params, &port);
+    check_rel("CPU clusters of a die", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), 36, 0.02);
+    mem_system_free(r.system);
+    params.cpu_fabric_gbps = 0;
     /* ... and without one, that of DRAM. */
     params.cluster[0].fabric_gbps = 0;
     params.dram_peak_gbps = 68;

@@ -9,7 +9,9 @@ bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, co
         return false;
     mem_link_init(&cluster->l2_link, 0.0);
     mem_link_init(&cluster->store_path, 0.0);
-    mem_fabric_port_init(&cluster->fabric, params->fabric_gbps, params->die, (uint32_t)(cluster - system->cluster));
+    mem_fabric_port_init(&cluster->fabric, params->fabric_gbps, params->fabric_both_gbps, params->die,
+                         (uint32_t)(cluster - system->cluster));
+    cluster->fabric.cpu = params->cpu;
     mem_cluster_set_clock(cluster, params->clock_ghz);
     const uint64_t lines = (uint64_t)params->l2.kib * 1024 / MEM_LINE_BYTES;
     bool (*const init)(struct mem_cache *, uint64_t, uint32_t, bool) =

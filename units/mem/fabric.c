@@ -16,8 +16,11 @@ bool mem_fabric_init(struct mem_fabric *fabric, const struct mem_params *params)
     fabric->policy = params->die_policy;
     fabric->home_die = params->home_die < params->dies ? params->home_die : 0;
     fabric->link_latency_ns = params->die_link_latency_ns;
-    for (uint32_t i = 0; i < MEM_DIES_MAX; i++)
+    for (uint32_t i = 0; i < MEM_DIES_MAX; i++) {
         mem_link_init(&fabric->from_die[i], params->die_link_gbps);
+        mem_link_init(&fabric->cpu_read[i], params->cpu_fabric_gbps);
+        mem_link_init(&fabric->cpu_write[i], params->cpu_fabric_gbps);
+    }
     return true;
 }
 
@@ -30,14 +33,18 @@ void mem_fabric_release(struct mem_fabric *fabric)
 
 void mem_fabric_restart(struct mem_fabric *fabric, double now_ns)
 {
-    for (uint32_t i = 0; i < MEM_DIES_MAX; i++)
+    for (uint32_t i = 0; i < MEM_DIES_MAX; i++) {
         mem_link_restart(&fabric->from_die[i], now_ns);
+        mem_link_restart(&fabric->cpu_read[i], now_ns);
+        mem_link_restart(&fabric->cpu_write[i], now_ns);
+    }
 }
 
-void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, uint32_t die, uint32_t requester)
+void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, double both_gbps, uint32_t die, uint32_t requester)
 {
     mem_link_init(&port->read, gbps);
     mem_link_init(&port->write, gbps);
+    mem_link_init(&port->both, both_gbps);
     port->die = die;
     port->requester = requester;
 }
@@ -46,6 +53,7 @@ void mem_fabric_port_restart(struct mem_fabric_port *port, double now_ns)
 {
     mem_link_restart(&port->read, now_ns);
     mem_link_restart(&port->write, now_ns);
+    mem_link_restart(&port->both, now_ns);
 }
 
 static uint32_t page_slot(const struct mem_fabric *fabric, uint64_t page)
@@ -121,6 +129,9 @@ double mem_fabric_pass(struct mem_fabric *fabric, struct mem_fabric_port *port, 
                        uint32_t home, double *extra_ns)
 {
     double t = mem_link_take(write ? &port->write : &port->read, now_ns, bytes);
+    t = mem_link_take(&port->both, t, bytes);
+    if (port->cpu)
+        t = mem_link_take(write ? &fabric->cpu_write[port->die] : &fabric->cpu_read[port->die], t, bytes);
     *extra_ns = 0.0;
     if (home != port->die) {
         t = mem_link_take(&fabric->from_die[write ? port->die : home], t, bytes);

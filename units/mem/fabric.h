@@ -1,5 +1,5 @@
-/* The fabric: a port per cluster (or requester without a cluster) with a rate in each direction, the links between two dies, and
- * which die owns an address.
+/* The fabric: a port per cluster (or requester without a cluster) with a rate in each direction and one for both, what the CPU
+ * clusters of a die have together, the links between two dies, and which die owns an address.
  */
 #ifndef ORCHARD_UNITS_MEM_FABRIC_H
 #define ORCHARD_UNITS_MEM_FABRIC_H
@@ -8,7 +8,8 @@
 #include "units/mem/mem_timing.h"
 
 struct mem_fabric_port {
-    struct mem_link read, write;
+    struct mem_link read, write, both;
+    bool cpu; /* of a CPU cluster: shares what its die has for them */
     uint32_t die;
     uint32_t requester; /* of struct mem_traffic */
 };
@@ -18,6 +19,7 @@ struct mem_fabric {
     enum mem_die_policy policy;
     uint32_t home_die;                      /* MEM_DIE_ONE */
     struct mem_link from_die[MEM_DIES_MAX]; /* data leaving a die */
+    struct mem_link cpu_read[MEM_DIES_MAX], cpu_write[MEM_DIES_MAX];
     double link_latency_ns;
     uint64_t *page_key; /* first-touch homes: open addressing, page + 1 and die */
     uint8_t *page_die;
@@ -28,7 +30,8 @@ bool mem_fabric_init(struct mem_fabric *fabric, const struct mem_params *params)
 void mem_fabric_release(struct mem_fabric *fabric);
 void mem_fabric_restart(struct mem_fabric *fabric, double now_ns);
 
-void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, uint32_t die, uint32_t requester);
+/* Rates of each direction and of both together; 0 = no limit. */
+void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, double both_gbps, uint32_t die, uint32_t requester);
 void mem_fabric_port_restart(struct mem_fabric_port *port, double now_ns);
 
 /* The die that owns a line; `toucher` is the die of the requester. */

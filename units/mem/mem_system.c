@@ -61,7 +61,7 @@ static bool init_port(struct mem_port *port)
     port->coherent_l1 = port->has_l1 && !p->write_through;
     mem_link_init(&port->l2_read, 0.0);
     mem_link_init(&port->l2_write, 0.0);
-    mem_fabric_port_init(&port->fabric, p->fabric_gbps, p->die, MEM_REQUESTERS - 1);
+    mem_fabric_port_init(&port->fabric, p->fabric_gbps, 0, p->die, MEM_REQUESTERS - 1);
     set_port_clock(port);
     if (port->has_l1 && !mem_cache_init(&port->l1, (uint64_t)p->l1.kib * 1024 / MEM_LINE_BYTES, p->l1.ways, false))
         return false;

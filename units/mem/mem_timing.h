@@ -59,6 +59,7 @@ struct mem_cluster_params {
     struct mem_cache_params l2;
     double clock_ghz; /* clock of L2 and of the cores' L1 */
     uint32_t die;     /* which die the cluster sits on */
+    bool cpu;         /* of CPU cores */
     /* Members that are parameters: see mem_params.inc. */
     MEM_CORE_PARAMS(PARAM_NONE, PARAM_NONE, PARAM_NONE, PARAM_MEMBER)
     MEM_GPU_PARAMS(PARAM_NONE, PARAM_MEMBER, PARAM_NONE)

@@ -40,6 +40,7 @@ struct operation {
     struct validate_program *program;
     struct operation_shape shape;
     bool mlx, amx; /* MLX, otherwise PyTorch; products on the AMX block */
+    bool shared;   /* the framework's threads share matrices: each multiplies some of them */
 };
 
 static bool other_shape(const struct operation *o)
@@ -105,6 +106,15 @@ static bool add_elements(struct operation *o, uint64_t count, const char *option
     return add_stretch(o, &(struct stretch){"cpu", loop_cores(o, count), "elementwise:", options, count, PIECE_ELEMENTS});
 }
 
+/* Whether the row ran this minor version of its framework, or a later one. */
+static bool is_from(const struct operation *o, unsigned least)
+{
+    char framework[FRAMEWORK_NAME_SIZE];
+    unsigned minor;
+    row_framework(o->row, o->mlx, framework);
+    return sscanf(framework, o->mlx ? "mlx-cpu 0.%u" : "torch-cpu 2.%u", &minor) == 1 && minor >= least;
+}
+
 /* ---- loops ---- */
 
 static bool plan_relu(struct operation *o)
@@ -138,9 +148,13 @@ static bool add_reduction(struct operation *o, const char *option)
         o, &(struct stretch){"cpu", loop_cores(o, length * others), "reduce:", columns, length, 1 + PIECE_ELEMENTS / others});
 }
 
+/* MLX's reductions were calls of Accelerate (mlx/backend/accelerate/reduce.cpp) until that backend went, between 0.20 and 0.24:
+ * since then contiguous_reduce of mlx/backend/cpu/reduce.cpp adds to one Simd of max_size<float>, eight lanes, so that each
+ * addition waits for the one before. */
 static bool plan_sum(struct operation *o)
 {
-    return add_reduction(o, ",op=sum");
+    const bool along = o->shape.axis < 0 || (unsigned)o->shape.axis + 1 == o->shape.operand[0].dimensions;
+    return add_reduction(o, along && o->mlx && is_from(o, 23) ? ",op=sum,lanes=8" : ",op=sum");
 }
 
 static bool plan_argmax(struct operation *o)
@@ -176,10 +190,29 @@ static bool plan_concat(struct operation *o)
 
 /* ---- products ---- */
 
+/* PyTorch calls the library for each matrix of a batch (ATen bmm: addmm for each without MKL). OpenBLAS keeps products of 2^18
+ * multiply-adds and fewer on one thread (interface/gemm.c: 4 times SMP_THRESHOLD_MIN). Until 0.3.28 of August 2024 it packs the
+ * matrix as for any product, a copy, before it multiplies; later, as in tables of torch 2.5 and newer, it calls gemv. */
+#define OPENBLAS_ALONE (UINT64_C(1) << 18)
+#define OPENBLAS_GEMV  5 /* torch 2.5 */
+
+static bool add_openblas_vectors(struct operation *o, const struct operation_matmul *p)
+{
+    const uint64_t rows = p->m > p->n ? p->m : p->n;
+    const double calls = (double)p->batch;
+    o->program->beyond_caches = false;
+    if (is_from(o, OPENBLAS_GEMV))
+        return launch(o, "cpu", 1, 1, "gemv:%llux%llu", (number)(p->batch * rows), (number)p->k);
+    return launch(o, "cpu", 1, calls, "copy:%llu", (number)(4 * rows * p->k)) &&
+           launch(o, "cpu", 1, calls, "gemv:%llux%llu", (number)rows, (number)p->k);
+}
+
 /* Libraries take a product with one row or column for what it is. The matrices of a batch are one below the other: as many rows,
  * and as many bytes. */
 static bool add_vector_product(struct operation *o, const struct operation_matmul *p)
 {
+    if (!o->amx && p->batch > 1 && p->m * p->n * p->k <= OPENBLAS_ALONE)
+        return add_openblas_vectors(o, p);
     const uint64_t rows = p->batch * (p->m > p->n ? p->m : p->n);
     return launch(o, o->amx ? "amx" : "cpu", o->amx ? 1 : ALL_P_CORES, 1, "gemv:%llux%llu", (number)rows, (number)p->k);
 }
@@ -192,7 +225,7 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
     const char *const unit = o->amx ? "amx" : "cpu";
     const uint64_t each = p->m * p->n * p->k, macs = o->amx ? PIECE_AMX_MACS : PIECE_NEON_MACS;
     const bool thin = p->n <= VALIDATE_ACCELERATE_THIN && p->m > p->k;
-    const unsigned cores = !o->amx || (each >= VALIDATE_ACCELERATE_SHARES && !thin) ? ALL_P_CORES : 1;
+    const unsigned cores = !o->amx || o->shared || (validate_accelerate_shares(p->m, p->n, p->k) && !thin) ? ALL_P_CORES : 1;
     char before[64], behind[96];
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
@@ -220,10 +253,7 @@ static bool plan_matmul(struct operation *o)
  * a guess. */
 static bool copies_one_by_one(const struct operation *o)
 {
-    char framework[FRAMEWORK_NAME_SIZE];
-    unsigned minor;
-    row_framework(o->row, o->mlx, framework);
-    return o->mlx && sscanf(framework, "mlx-cpu 0.%u", &minor) == 1 && minor >= 20;
+    return o->mlx && is_from(o, 20);
 }
 
 /* What is added stands in the result before the product is added to it, unless the row says that there were two kernels. */
@@ -263,7 +293,10 @@ static bool plan_conv2d(struct operation *o)
                                             1 + PIECE_NEON_MACS / macs});
 }
 
-/* Heads of 1024 elements: scores go through memory. The numbers of queries and keys differ. */
+/* Heads of 1024 elements: scores go through memory. The numbers of queries and keys differ. PyTorch's threads take heads each
+ * (ATen/native/cpu/FlashAttentionKernel.cpp: parallel_for over batch, heads and blocks of queries, products by a call of the BLAS
+ * inside), MLX's one thread the matrices one after the other. The tables that have attention are those of torch 2.6 and 2.9,
+ * whose other products are Accelerate's by their unit. */
 static bool plan_attention(struct operation *o)
 {
     const struct operation_tensor *const q = &o->shape.operand[0], *const k = &o->shape.operand[1];
@@ -274,6 +307,8 @@ static bool plan_attention(struct operation *o)
     const uint64_t heads = q->size[0] * q->size[1], queries = q->size[2], keys = k->size[2], depth = q->size[3];
     const struct operation_matmul scores = {heads, queries, keys, depth}, values = {heads, queries, depth, keys};
     snprintf(mask, sizeof mask, ",op=add,period=%llu", (number)(queries * keys));
+    o->shared = !o->mlx;
+    o->amx = true;
     return (!o->mlx || add_elements(o, heads * queries * depth, ",op=mul,period=1")) && add_matmul(o, &scores, ",tb=1") &&
            launch(o, "cpu", loop_cores(o, heads * queries * keys), 1, "elementwise:%llu%s", (number)(heads * queries * keys),
                   mask) &&

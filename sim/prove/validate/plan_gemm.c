@@ -57,7 +57,7 @@ static unsigned size_of(const struct validate_row *row)
 /* One thread, in-process; or the row's threads, as a program of one launch. */
 static bool take_size(struct validate_row *row, struct validate_program *program, unsigned n, const char *precision, bool one)
 {
-    const bool small = (uint64_t)n * n * n < VALIDATE_ACCELERATE_SHARES, neon = strcmp(row->device, "cpu") == 0;
+    const bool small = !validate_accelerate_shares(n, n, n), neon = strcmp(row->device, "cpu") == 0;
     if (!neon && (one || small)) {
         program->threads = 1;
         program->warm = true;
@@ -97,8 +97,24 @@ static bool add_dots(const struct validate_row *row, struct validate_program *pr
     return true;
 }
 
-/* Builds with a BLAS widen the weights to f32, which is left out here, and call it; others take one dot product after the other.
- */
+/* Builds with a BLAS widen the weights to f32, row after row (ggml-blas.cpp: to_float, by one thread), and call it. */
+static bool plan_ggml_blas(struct validate_row *row, struct validate_program *program, unsigned n, const char *precision)
+{
+    program->note = "orchard's AMX kernel instead of Accelerate's, and its look-up of rows instead of ggml's widening of weights";
+    if (strcmp(precision, "f32") == 0)
+        return take_size(row, program, n, "f32", false);
+    const bool small = !validate_accelerate_shares(n, n, n);
+    struct validate_launch *const widen = &program->launch[program->launches++], *const product =
+                                                                                     &program->launch[program->launches++];
+    *widen = (struct validate_launch){.times = 1, .cores = 1, .unit = "cpu"};
+    *product = (struct validate_launch){.times = 1, .cores = small ? 1 : 0, .unit = "amx", .precision = "f32"};
+    snprintf(widen->workload, sizeof widen->workload, "embedding:%ux%ux%u", n, n, n);
+    snprintf(widen->precision, sizeof widen->precision, "%s", precision);
+    snprintf(product->workload, sizeof product->workload, "gemm:%ux%ux%u", n, n, n);
+    return true;
+}
+
+/* Builds without a BLAS take one dot product after the other. */
 static bool plan_ggml(struct validate_row *row, struct validate_program *program)
 {
     static const char *const types[][2] = {{"f32", "f32"}, {"f16", "f16"}, {"Q4_0", "q4_0"}, {"Q8_0", "q8_0"}};
@@ -109,15 +125,13 @@ static bool plan_ggml(struct validate_row *row, struct validate_program *program
     program->core = VALIDATE_P_CORE;
     program->measure = VALIDATE_RATE;
     program->work = 2.0 * n * n * n;
-    if (strcmp(row->device, "amx") == 0) {
-        program->note = "orchard's AMX kernel instead of Accelerate's; weights are f32 already";
-        return take_size(row, program, n, "f32", false);
-    }
     for (size_t i = 0; i < ARRAY_COUNT(types); i++)
         if (strcmp(validate_cell(row, "precision"), types[i][0]) == 0)
             precision = types[i][1];
     if (!precision)
         return validate_refuse(row, "ggml multiplies %.10s in another way: no kernel for it", validate_cell(row, "precision"));
+    if (strcmp(row->device, "amx") == 0)
+        return plan_ggml_blas(row, program, n, precision);
     program->note = "orchard's kernel after ggml's dot products";
     /* What a graph takes to be computed at all is measured by its smallest products. */
     snprintf(program->framework, sizeof program->framework, "ggml-cpu");

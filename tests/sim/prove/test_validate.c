@@ -248,7 +248,9 @@ static void test_framework_products(void)
                                "HW5,M1 Pro,mem,memcpy_threads,,threads=3,48,GB/s,,s,measured,,\n"
                                "HW6,M1,cpu,sumall_mlx_cpu,f32,1000x1000,1,ms,,s,measured,m1_4p4e_8g,\n"
                                "HW7,M1,cpu,sumall_cpu,f32,1000x1000,1,ms,,s,measured,m1_4p4e_8g,\n"
-                               "HW8,M1,cpu,matmul_cpu,f32,1000x64x1024 * 1000x1024x32,18,ms,torch 2.2.1,s,measured,m1_4p4e_8g,\n";
+                               "HW8,M1,cpu,matmul_cpu,f32,1000x64x1024 * 1000x1024x32,18,ms,torch 2.2.1,s,measured,m1_4p4e_8g,\n"
+                               "HW9,M1,cpu,sumall_mlx_cpu,f32,1000x1000,1,ms,mlx 0.24.1,s,measured,m1_4p4e_8g,\n"
+                               "HW10,M1,cpu,matmul_cpu,f32,32x1x1000 * 32x1000x128,1,ms,torch 2.6.0,s,measured,m1_4p4e_8g,\n";
     static const struct {
         size_t row;
         const char *unit, *first;
@@ -263,6 +265,8 @@ static void test_framework_products(void)
         {5, "cpu", "reduce:245x4096,op=sum", 1, 1, 1, 1, "mlx-cpu, version not stated", 0, true},
         {6, "cpu", "reduce:245x4096,op=sum", 0, 1, 1, 1, "torch-cpu, version not stated", 0, true},
         {7, "cpu", "gemm:64x32x1024,batch=3", 0, 2, 1000, 3, "torch-cpu-blas 2.2.1", 4.0 * 1000 * 64 * 32, true},
+        {8, "cpu", "reduce:245x4096,op=sum,lanes=8", 1, 1, 1, 1, "mlx-cpu 0.24.1", 0, true},
+        {9, "cpu", "gemv:4096x1000", 1, 1, 1, 1, "torch-cpu 2.6.0", 4.0 * 32 * 128, false},
     };
     for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         struct validate_program p = example_plan_row(wide, expected[i].row);

@@ -26,7 +26,8 @@ static void test_sizes(void)
 
 static void test_threads(void)
 {
-    static const char *const workloads[] = {"gemm:130x40x64", "gemm:8x400x64,beta=1", "gemm:33x33x33,batch=5"};
+    static const char *const workloads[] = {"gemm:130x40x64", "gemm:8x400x64,beta=1", "gemm:33x33x33,batch=5",
+                                            "gemm:300x70x1100"}; /* the last in blocks of k */
     for (size_t i = 0; i < ARRAY_COUNT(workloads); i++) {
         uint64_t first = 0;
         for (unsigned threads = 1; threads <= 8; threads++) {

@@ -54,6 +54,17 @@ static void test_reductions(void)
         }
 }
 
+/* In eight lanes instead of sixteen: the same sums within their bound; other operations have no such form. */
+static void test_eight_lanes(void)
+{
+    static const char *const workloads[] = {"reduce:1x1,op=sum,lanes=8", "reduce:3x7,op=mean,lanes=8",
+                                            "reduce:2x8,op=sum,lanes=8", "reduce:33x65,op=sum,lanes=8",
+                                            "reduce:2x1000,op=mean,lanes=8"};
+    neon_all(workloads, ARRAY_COUNT(workloads), types, ARRAY_COUNT(types));
+    neon_refused("reduce:3x3,op=max,lanes=8", NULL, "sums of rows");
+    neon_refused("reduce:3x3,op=sum,axis=0,lanes=8", NULL, "sums of rows");
+}
+
 /* Of equal ones the first, in every lane and behind them. */
 static double repeated(const struct neon_example *x, unsigned operand, uint64_t index)
 {
@@ -86,6 +97,7 @@ static const struct suite_test tests[] = {
     {"normalisation of rows", test_norms},
     {"normalisation of images", test_norms_of_images},
     {"reductions", test_reductions},
+    {"sums of rows in eight lanes", test_eight_lanes},
     {"the first of equal ones", test_first_of_equals},
     {"refusals", test_refusals},
 };

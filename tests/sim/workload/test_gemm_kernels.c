@@ -187,6 +187,8 @@ static void test_few_rows_or_columns(void)
             snprintf(text, sizeof text, "gemm:%sx%u,batch=2%s", sizes[i], k, i % 2 ? ",tb=1" : ",tb=1,beta=1");
             check_gemm(text, "f32", AMX_GEN_M1);
         }
+    check_gemm("gemm:16x256x33", "f32", AMX_GEN_M1); /* one tile reads b, packed in the order of memory */
+    check_gemm("gemm:31x200x40,batch=2", "f32", AMX_GEN_M2);
     check_gemm("gemm:16x200x300,alpha=0.5,beta=2", "f32", AMX_GEN_M1);
     check_gemm("gemm:200x16x300,tb=1,alpha=2", "f32", AMX_GEN_M2);
     check_gemm("gemm:48x64x200,ldb=64,lda=203", "f32", AMX_GEN_M1);

@@ -26,12 +26,27 @@ static void pass_factor(struct routine_call *c, bool is_f64, double factor)
         routine_pass(c, bits);
 }
 
+/* Panels of threads that share an L2 stay in it together: four cores have 12 MiB at least. Blocks of one core are larger, and so
+ * are those of threads whose panels are small in any case (gemm.c). Bytes. */
+enum { LONG_LINE = 16384, SHARED_LINE = 4096, SHARED_A = 1 << 20, SHARED_B = 2 << 20 };
+
+static struct gemm_blocks blocks_for(const struct routine_request *r, const struct amx_kernel_product *p)
+{
+    const uint32_t size = gemm_shape_of(p->kind)->in_bytes, most = SHARED_LINE / size;
+    const int64_t line = p->k * size < LONG_LINE ? p->k * size : LONG_LINE;
+    if (r->threads < 2 || (p->m * line <= SHARED_A && p->n * line <= SHARED_B))
+        return (struct gemm_blocks){0, 0, 0, 0};
+    const uint32_t k = p->k < most ? (uint32_t)p->k : most;
+    return (struct gemm_blocks){SHARED_A / (k * size), SHARED_B / (k * size), most, 0};
+}
+
 /* ORDER: struct product, struct gemm_args. */
 static void pass(const struct routine_request *r, const struct routine_work *w, const struct amx_kernel_product *p,
                  uint64_t bands, struct routine_call *c)
 {
     const bool is_f64 = p->kind == GEMM_F64, whole = p->kind == GEMM_I8_I32;
     const int64_t m = p->m, n = p->n, k = p->k;
+    const struct gemm_blocks blocks = blocks_for(r, p);
     routine_pass_operand(c, p->a, 0);
     routine_pass_operand(c, p->b, 0);
     routine_pass_operand(c, p->result, 0);
@@ -53,8 +68,8 @@ static void pass(const struct routine_request *r, const struct routine_work *w, 
         pass_factor(c, is_f64, p->alpha);
         pass_factor(c, is_f64, p->beta);
     }
-    pass_pair(c, 0, 0);
-    pass_pair(c, 0, 0);
+    pass_pair(c, blocks.m, blocks.n);
+    pass_pair(c, blocks.k, 0);
     routine_pass(c, (int64_t)w->operand[p->own].thread_stride_bytes);
     routine_pass(c, (int64_t)bands);
 }

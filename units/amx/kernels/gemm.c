@@ -200,7 +200,7 @@ static uint32_t pack_strips(const struct gemm_run *r, const struct operand *o, u
 {
     const uint32_t whole = count / o->tile * o->tile;
     const struct gemm_side s = side_of(r, o, first, 0, o->tile, k0, k_padded);
-    if (r->plan.shape->k_group != 1 || is_direct(r, o, o->tile) || !gemm_packs_strips(&s.source, o->tile, whole))
+    if (r->plan.shape->k_group != 1 || is_direct(r, o, o->tile) || !gemm_packs_strips(&s.source, o->tile, whole, o->tiles_across))
         return 0;
     gemm_pack_strips(r->ctx, r->workspace + panel_at(r, o, first, 0, k0, k_padded), &s.source, o->tile, whole, k, k_padded);
     return whole;

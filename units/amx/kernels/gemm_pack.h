@@ -25,11 +25,12 @@ void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *s
 
 /* Some panels may be made side by side, so that more of a source line is read at a time. A prefetcher follows what one panel
  * takes of each line as long as that is the same number of cache lines on. It is not where source lines are no whole cache lines.
- */
+ * A matrix of which one tile reads every line is best gone through in the order in which it lies in memory: its panels would
+ * begin a new run each, and none of them is read twice. */
 #define GEMM_STRIP_PANELS 16u /* as many streams of stores at a time */
-static inline int gemm_packs_strips(const struct pack_source *s, uint32_t width, uint32_t elements)
+static inline int gemm_packs_strips(const struct pack_source *s, uint32_t width, uint32_t elements, uint32_t tiles)
 {
-    return s->lines_contiguous && elements >= 2 * width && s->stride * s->element_bytes % 128 != 0;
+    return s->lines_contiguous && elements >= 2 * width && (tiles == 1 || s->stride * s->element_bytes % 128 != 0);
 }
 /* `elements` is a multiple of width; the panels follow one another. */
 void gemm_pack_strips(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t elements,

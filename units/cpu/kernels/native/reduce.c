@@ -1,5 +1,5 @@
-/* One result per row or column, in f32; compiled for each type of elements. Rows run in sixteen lanes, columns one row after the
- * other in blocks of 64. */
+/* One result per row or column, in f32; compiled for each type of elements. Rows run in sixteen lanes, sums of rows in eight
+ * where that is asked for, columns one row after the other in blocks of 64. */
 #include "units/cpu/kernels/native/neon.h"
 #include "units/cpu/kernels/native/neon_math.h"
 
@@ -12,6 +12,7 @@ struct reduce {
     const element *x;
     void *out; /* elements, or places as uint32_t */
     int64_t rows, columns, op;
+    int64_t eight; /* sums of rows run in eight lanes */
 };
 void NAME(neon_reduce_rows)(const struct reduce *r, uint64_t first, uint64_t end, uint64_t thread);
 void NAME(neon_reduce_columns)(const struct reduce *r, uint64_t first, uint64_t end, uint64_t thread);
@@ -39,13 +40,14 @@ static float finish(int64_t op, float all, int64_t count)
     return op == MEAN ? all / (float)count : op == NORM2 ? __builtin_sqrtf(all) : all;
 }
 
-static inline float reduce_row(const element *x, int64_t count, int64_t op)
+/* In `chains` vectors, each of which waits for its last addition; no more than four. */
+static inline float reduce_row(const element *x, int64_t count, int64_t op, int chains)
 {
     float32x4_t all[4] = {four(neutral(op)), four(neutral(op)), four(neutral(op)), four(neutral(op))};
     float part[LANES];
     int64_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-        for (int k = 0; k < 4; k++)
+    for (; i + 4 * chains <= count; i += 4 * chains)
+        for (int k = 0; k < chains; k++)
             all[k] = combine(op, all[k], load4(x + i + 4 * k));
     for (int k = 0; k < LANES; k++)
         part[k] = i + k < count ? load1(x + i + k) : op == NORM2 ? 0 : neutral(op);
@@ -103,11 +105,11 @@ void NAME(neon_reduce_rows)(const struct reduce *r, uint64_t first, uint64_t end
         switch (r->op) { /* so that each has a loop of its own */
         case ARGMAX: ((uint32_t *)r->out)[i] = find_place(x, r->columns, false); continue;
         case ARGMIN: ((uint32_t *)r->out)[i] = find_place(x, r->columns, true); continue;
-        case MAX: all = reduce_row(x, r->columns, MAX); break;
-        case MIN: all = reduce_row(x, r->columns, MIN); break;
-        case PROD: all = reduce_row(x, r->columns, PROD); break;
-        case NORM2: all = reduce_row(x, r->columns, NORM2); break;
-        default: all = reduce_row(x, r->columns, SUM);
+        case MAX: all = reduce_row(x, r->columns, MAX, 4); break;
+        case MIN: all = reduce_row(x, r->columns, MIN, 4); break;
+        case PROD: all = reduce_row(x, r->columns, PROD, 4); break;
+        case NORM2: all = reduce_row(x, r->columns, NORM2, 4); break;
+        default: all = r->eight ? reduce_row(x, r->columns, SUM, 2) : reduce_row(x, r->columns, SUM, 4);
         }
         store1((element *)r->out + i, finish(r->op, all, r->columns));
     }
