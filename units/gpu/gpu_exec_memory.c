@@ -164,6 +164,9 @@ static bool may_touch(const struct gpu_simdgroup *group, unsigned op, uint64_t a
     return gpu_on_stack(op) ? on_its_stack(group, address, bytes) : bytes_at(group, op, address, bytes, prot) != NULL;
 }
 
+/* Lanes that are farther from one another are looked at one by one: that is less than all pages between them. */
+#define FAR ((uint64_t)64 << MEM_PAGE_SHIFT)
+
 /* Tells whether all bytes between the lowest and the highest one that active lanes touch may be reached. */
 static bool all_reached(const struct gpu_simdgroup *group, const struct gpu_op *op, const struct gpu_access *access,
                         unsigned prot)
@@ -173,7 +176,7 @@ static bool all_reached(const struct gpu_simdgroup *group, const struct gpu_op *
     if (low > high) /* no lane is active */
         return true;
     const uint64_t end = high + (access->components ? 32 - (unsigned)__builtin_clz(access->components) : 1) * access->item_bytes;
-    if (end < high || end - low > UINT32_MAX || access->bytes > access->item_bytes)
+    if (end < high || end - low > FAR || access->bytes > access->item_bytes)
         return false;
     return may_touch(group, op->inst->op, low, (uint32_t)(end - low), prot);
 }

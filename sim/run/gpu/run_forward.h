@@ -27,9 +27,10 @@ struct forward {
     struct gpu_schedule *schedule, *trial;
     struct gpu_drift *drift; /* of cores from one another */
     struct gpu_convoy *convoy;
-    unsigned cores, slots, simdgroups;
-    double resident; /* simdgroups of a full GPU */
-    double all;      /* instructions of the launch */
+    unsigned cores, slots;
+    double simdgroups; /* of a threadgroup, in the mean */
+    double resident;   /* simdgroups of a full GPU */
+    double all;        /* instructions of the launch */
     struct extent extent;
     double window;  /* instructions of the longest window that was wanted so far */
     double touches; /* accesses per instruction on the latest way; 0 = not known */

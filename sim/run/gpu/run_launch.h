@@ -85,6 +85,8 @@ bool run_launch_forward_worthwhile(const struct run_launch *l, double work);
 uint64_t run_launch_wave(const struct run_launch *l);
 /* How many simdgroups a threadgroup has. */
 unsigned run_launch_simdgroups(const struct run_launch *l);
+/* The same in the mean: threadgroups at the edges of the grid may have fewer. */
+double run_launch_mean_simdgroups(const struct run_launch *l);
 /* The instructions of all simdgroups of the launch, by the work of its threadgroups. */
 double run_launch_work(const struct run_launch *l);
 /* Executes some threadgroups of the crowd for `work` (run_launch_work.c). */

@@ -44,7 +44,7 @@ bool run_forward_scatters_held_up(const struct forward *f)
  * of step. */
 struct extent run_forward_extent(const struct run_launch *l, double life)
 {
-    const double resident = (double)run_launch_wave(l) * run_launch_simdgroups(l); /* simdgroups of a full GPU */
+    const double resident = (double)run_launch_wave(l) * run_launch_mean_simdgroups(l); /* simdgroups of a full GPU */
     const double counted = COUNTED * fmax(LEAST_SHARE, fmin(1, CERTAIN / resident));
     const double amid = run_forward_has_few_waves(l) ? counted : counted * LONG_PART;
     const double whole = life < WHOLE_LIVES * counted ? life * ceil(counted / life) : amid;
@@ -57,7 +57,7 @@ struct extent run_forward_extent(const struct run_launch *l, double life)
 bool run_launch_forward_worthwhile(const struct run_launch *l, double work)
 {
     const uint64_t groups = l->setup->group_count, wave = run_launch_wave(l);
-    const double simdgroups = run_launch_simdgroups(l), resident = (double)wave * simdgroups;
+    const double simdgroups = run_launch_mean_simdgroups(l), resident = (double)wave * simdgroups;
     const struct extent e = run_forward_extent(l, work / (double)groups / simdgroups);
     const double windows = work / ((e.settling + e.counted) * resident);
     return groups / wave >= LEAST_WAVES && windows >= (run_forward_has_few_waves(l) ? FEW_WINDOWS : LEAST_WINDOWS);

@@ -52,7 +52,7 @@ static bool open_forward(struct forward *f)
     struct run_launch *l = f->l;
     f->cores = l->m->gpu.params.cores;
     f->slots = l->m->gpu.occupancy;
-    f->simdgroups = run_launch_simdgroups(l);
+    f->simdgroups = run_launch_mean_simdgroups(l);
     f->schedule = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->trial = gpu_schedule_create(f->cores, f->slots, l->setup->group_count, &l->work);
     f->drift = gpu_drift_create(f->cores, 1);

@@ -71,9 +71,14 @@ unsigned run_launch_simdgroups(const struct run_launch *l)
     return gpu_job_launch(&l->setup->launch).simdgroups_per_group;
 }
 
+double run_launch_mean_simdgroups(const struct run_launch *l)
+{
+    return gpu_job_mean_simdgroups(&l->setup->launch);
+}
+
 double run_launch_work(const struct run_launch *l)
 {
-    return gpu_work_before(&l->work, l->setup->group_count) * run_launch_simdgroups(l);
+    return gpu_work_before(&l->work, l->setup->group_count) * run_launch_mean_simdgroups(l);
 }
 
 /* ---- the caches at the end of a launch ---- */
@@ -129,7 +134,7 @@ static bool may_extend(const struct run_launch *l)
 /* Tells whether threadgroups may be skipped: there are many waves of them. */
 static bool may_skip(const struct run_launch *l, double work)
 {
-    const double groups = (double)l->setup->group_count, life = work / groups / run_launch_simdgroups(l);
+    const double groups = (double)l->setup->group_count, life = work / groups / run_launch_mean_simdgroups(l);
     const double slcs = run_launch_buffer_bytes(l) / MEM_LINE_BYTES / l->slc_lines;
     const bool kept = !l->run->request->cold && slcs >= RUN_SLC_FILLED && slcs < MOST_KEPT;
     if (kept && l->dram_over_issue > ISSUING)
@@ -159,7 +164,7 @@ static double access_share(const struct run_launch *l)
 /* Tells whether executing alone warms the caches up. */
 static bool may_touch(const struct run_launch *l, double work)
 {
-    const double life = work / (double)l->setup->group_count / run_launch_simdgroups(l);
+    const double life = work / (double)l->setup->group_count / run_launch_mean_simdgroups(l);
     return may_extend(l) && !l->skips && work >= TOUCHED_WORK && life >= LONG_LIFE && access_share(l) * life >= MANY_ACCESSES &&
            l->dram_over_issue < COMPUTING && run_launch_keeps_memory(l);
 }

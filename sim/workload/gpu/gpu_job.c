@@ -256,6 +256,23 @@ struct gpu_timing_launch gpu_job_launch(const struct gpu_launch *launch)
                                       .threadgroup_memory_bytes = launch->threadgroup_memory_bytes};
 }
 
+double gpu_job_mean_simdgroups(const struct gpu_launch *launch)
+{
+    double sum = 0, groups = 0;
+    for (unsigned corner = 0; corner < 8; corner++) { /* bit = axis: at the edge, or before it */
+        double count = 1, threads = 1;
+        for (unsigned axis = 0; axis < 3; axis++) {
+            const uint32_t grid = launch->grid_threads[axis], size = launch->group_threads[axis];
+            const bool edge = corner >> axis & 1;
+            count *= edge ? grid % size != 0 : grid / size;
+            threads *= edge ? grid % size : size;
+        }
+        sum += count * ceil(threads / GPU_LANES);
+        groups += count;
+    }
+    return sum / groups;
+}
+
 static double job_now(void *context)
 {
     const struct gpu_job *j = context;

@@ -52,6 +52,10 @@ struct gpu_skips {
     bool cold; /* the pass begins with empty caches */
 };
 
+/* How many simdgroups the threadgroups of a launch have, in the mean: those at the edges of a grid that they do not divide have
+ * fewer than others. */
+double gpu_job_mean_simdgroups(const struct gpu_launch *launch);
+
 /* Fewest waves of a launch of which some may be skipped, when a simdgroup executes so many instructions in the mean. */
 uint64_t gpu_job_least_waves(double life);
 

@@ -6,6 +6,7 @@
 #include "sim/workload/gpu/gpu_job.h"
 #include "sim/workload/gpu/gpu_leap.h"
 #include "sim/workload/gpu/gpu_places.h"
+#include "sim/workload/gpu/gpu_steady.h"
 
 /* A place for one threadgroup on a core. */
 struct gpu_job_slot {
@@ -59,6 +60,11 @@ struct gpu_skipping {
     uint64_t until;           /* something is to be done when this threadgroup is the next one */
     bool touched;             /* the latest skip reached the caches */
     bool measuring, known;    /* the pace is being timed since `from`; it has been before */
+    bool trial; /* it may not have settled yet: counts only if it is steady before this threadgroup is the next one: */
+    uint64_t settled;
+    double trial_from;        /* instructions issued before which it has certainly not settled */
+    struct gpu_steady steady; /* pieces since `from` */
+    bool sure, alike;         /* the latest pace was known early, by its pieces; so was the one before, and it was the same */
     struct gpu_mark from;
     uint64_t waves;                 /* how many it is timed for at least */
     double half_ns;                 /* the pace of half of them; 0 = not known */

@@ -24,11 +24,19 @@
 #define MOST_TIMED 4
 /* Waves behind the last skip that are timed besides: the end. */
 #define END_WAVES 2
+/* A pace that is steady from piece to piece of a wave needs neither: it is looked for after a part of a wave, behind a skip and
+ * when the launch begins in step. Behind such a place only so many waves are left for the next one. */
+#define PIECES       8
+#define TRIED_BEHIND 0.5
+#define TRIED_FIRST  1.0
+#define SURE_WAVES   2
 /* Fewest waves that are worth a skip, and the most for each one that the launch has come: at a steady pace, or at another one
  * than the time before. */
 #define LEAST_WAVES 3
-#define GROWTH      3.0
+#define GROWTH      6.0
 #define GROWTH_WILD 1.0
+#define GROWTH_SURE 12.0 /* where two places in a row were sure early and alike */
+#define ALIKE       0.005
 #define STEADY      0.02
 /* New lines per place of the SLC after which hardly any place holds its old line; accesses to L2 per place of the SLC after which
  * what stays in it has been accessed again. */
@@ -56,7 +64,7 @@ static double life_of(const struct gpu_job *j)
 /* Instructions of a wave, in the mean over the launch. */
 static double wave_work(const struct gpu_job *j)
 {
-    return life_of(j) * (double)wave_of(j) * gpu_job_launch(&j->setup->launch).simdgroups_per_group;
+    return life_of(j) * (double)wave_of(j) * gpu_job_mean_simdgroups(&j->setup->launch);
 }
 
 /* At least so many waves, and so many instructions of each simdgroup. */
@@ -76,7 +84,7 @@ uint64_t gpu_job_least_waves(double life)
 
 static double work_before(const struct gpu_job *j, uint64_t group)
 {
-    return gpu_work_before(j->selection.skips->work, group) * gpu_job_launch(&j->setup->launch).simdgroups_per_group;
+    return gpu_work_before(j->selection.skips->work, group) * gpu_job_mean_simdgroups(&j->setup->launch);
 }
 
 /* Gives the latest skip its time and counts. */
@@ -184,19 +192,30 @@ static uint64_t settling_behind(const struct gpu_job *j)
 /* The most of the launch that the next skip may have. */
 static double share_of(const struct gpu_skipping *s)
 {
-    return gpu_places_share_of_parts(&s->places, &s->wave, (unsigned)s->timed);
+    return s->sure ? 1 : gpu_places_share_of_parts(&s->places, &s->wave, (unsigned)s->timed);
+}
+
+/* For each instruction that the launch has come, how many a skip may have. */
+static double growth_of(const struct gpu_skipping *s, double change)
+{
+    return s->alike ? GROWTH_SURE : change < STEADY ? GROWTH : GROWTH_WILD;
+}
+
+/* Waves that the place behind the next skip takes. */
+static uint64_t waves_behind(const struct gpu_job *j)
+{
+    return j->skipping.sure ? SURE_WAVES : settling_behind(j) + j->skipping.timed;
 }
 
 /* Threadgroups that the next skip has; 0 = none. Whole waves, so that cores go on with threadgroups like those before. */
 static uint64_t next_skip(const struct gpu_job *j, double change)
 {
     const struct gpu_skipping *s = &j->skipping;
-    const uint64_t wave = wave_of(j), behind = (settling_behind(j) + s->timed + END_WAVES) * wave;
+    const uint64_t wave = wave_of(j), behind = (waves_behind(j) + END_WAVES) * wave;
     const uint64_t left = j->setup->group_count - j->next, most = left > behind ? (left - behind) / wave : 0;
     const double at = s->skipped + gpu_job_issued(j);
     const double room = room_until_filled(j, at, s->skipped + s->from.issued);
-    const double farthest =
-        fmin(at * (change < STEADY ? GROWTH : GROWTH_WILD), fmin(room, share_of(s) * work_before(j, j->setup->group_count)));
+    const double farthest = fmin(at * growth_of(s, change), fmin(room, share_of(s) * work_before(j, j->setup->group_count)));
     const double waves = fmin((double)most, floor(farthest / wave_work(j)));
     return waves < LEAST_WAVES ? 0 : (uint64_t)waves * wave;
 }
@@ -257,10 +276,21 @@ static void settle_until(struct gpu_job *j, uint64_t waves)
     j->skipping.until = j->next + waves * wave_of(j);
 }
 
+/* The pace settles for so many waves, unless it is found to be steady earlier. */
+static void begin_settling(struct gpu_job *j, uint64_t waves, double tried)
+{
+    struct gpu_skipping *s = &j->skipping;
+    s->measuring = false;
+    s->settled = j->next + waves * wave_of(j);
+    s->trial_from = gpu_job_issued(j) + tried * wave_work(j);
+}
+
 /* Times the pace for some waves anew. */
 static void begin_timing(struct gpu_job *j, const struct gpu_mark *from)
 {
     struct gpu_skipping *s = &j->skipping;
+    s->trial = j->next < s->settled;
+    gpu_steady_begin(&s->steady, wave_work(j) / PIECES, from->ns, from->issued);
     begin_fit(s, from);
     begin_wave(j, from);
     s->measuring = true;
@@ -289,6 +319,9 @@ static bool look_behind(struct gpu_job *j, const struct gpu_mark *to)
     struct gpu_skipping *s = &j->skipping;
     const struct gpu_rate rate = rate_of(&s->fit);
     const double change = s->known ? fabs(rate.ns / s->rate.ns - 1) : 0;
+    const bool sure = gpu_steady_sure(&s->steady);
+    s->alike = s->known && s->sure && sure && change < ALIKE;
+    s->sure = sure;
     if (s->latest > 0)
         settle_skip(j, &rate);
     s->rate = rate;
@@ -300,12 +333,28 @@ static bool look_behind(struct gpu_job *j, const struct gpu_mark *to)
         begin_timing(j, to);
         return true;
     }
-    s->measuring = false;
     if (!skip(j, groups, filling))
         return false;
     if (filling)
         settle_skip(j, &rate);
-    settle_until(j, s->touched ? s->settling : 0);
+    begin_settling(j, s->touched ? s->settling : 0, s->touched ? TRIED_BEHIND : 0);
+    return true;
+}
+
+/* One more moment of a pace that is being timed. */
+static bool go_on_timing(struct gpu_job *j, const struct gpu_mark *now)
+{
+    struct gpu_skipping *s = &j->skipping;
+    add_moment(s, now);
+    end_wave(j, now);
+    gpu_steady_moment(&s->steady, now->ns, now->issued);
+    if (gpu_steady_sure(&s->steady))
+        return look_behind(j, now);
+    if (!s->trial)
+        return j->next < s->until || goes_on_timing(j) || look_behind(j, now);
+    const bool changes = s->steady.pieces == PIECES && fabs(gpu_steady_change(s->steady.pace, PIECES)) > ALIKE;
+    if (j->next >= s->settled || changes || s->steady.pieces >= 2 * PIECES)
+        begin_timing(j, now);
     return true;
 }
 
@@ -316,16 +365,13 @@ bool gpu_job_skip(struct gpu_job *j)
     if (!s->settling) {
         s->settling = waves_of(j, SETTLING_WAVES, SETTLING);
         s->timed = waves_of(j, TIMED_WAVES, TIMED);
-        settle_until(j, s->settling);
+        begin_settling(j, s->settling, TRIED_FIRST);
     }
-    if (j->next >= j->setup->group_count || (!s->measuring && j->next < s->until))
+    if (j->next >= j->setup->group_count || (!s->measuring && j->next < s->settled && gpu_job_issued(j) < s->trial_from))
         return true;
     gpu_job_take_mark(j, &now);
-    if (s->measuring) {
-        add_moment(s, &now);
-        end_wave(j, &now);
-        return j->next < s->until || goes_on_timing(j) || look_behind(j, &now);
-    }
+    if (s->measuring)
+        return go_on_timing(j, &now);
     begin_timing(j, &now);
     return true;
 }

@@ -244,7 +244,7 @@ double gpu_schedule_rounds(struct gpu_schedule *s, double time, unsigned least)
 
 /* ---- sums ---- */
 
-double gpu_schedule_work(const struct gpu_schedule *s, unsigned simdgroups)
+double gpu_schedule_work(const struct gpu_schedule *s, double simdgroups)
 {
     double sum = gpu_work_before(s->work, s->next);
     for (unsigned i = 0; i < s->slots; i++)

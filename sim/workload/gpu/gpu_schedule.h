@@ -56,8 +56,8 @@ bool gpu_schedule_forward(struct gpu_schedule *schedule, double time, gpu_schedu
  * they are stays. What cores would have come ahead of others is made up for by going forward next. Returns the time that is left.
  */
 double gpu_schedule_rounds(struct gpu_schedule *schedule, double time, unsigned least);
-/* All instructions of all simdgroups before this state, when each threadgroup has so many simdgroups. */
-double gpu_schedule_work(const struct gpu_schedule *schedule, unsigned simdgroups);
+/* All instructions of all simdgroups before this state, when threadgroups have so many simdgroups in the mean. */
+double gpu_schedule_work(const struct gpu_schedule *schedule, double simdgroups);
 /* Of all cores, the most instructions that the threadgroups of one have left together. */
 double gpu_schedule_most_left(const struct gpu_schedule *schedule);
 /* Goes on by so many instructions of every slot when no threadgroup is left to begin. */

@@ -23,7 +23,8 @@ static const struct {
     {"layernorm:32768x512", false, NULL, NULL},         /* stores behind loads: what is dirty in the SLC decides on writes */
     {"resize:n=2,c=32,h=256,w=256,oh=512,ow=512", true, NULL, NULL}, /* neighbours share lines, which are left in the SLC */
     {"transpose:4864x4864", false, NULL, NULL},                      /* lines written in parts */
-    {"gemv:24576x2048", true, "ggml", "f16"},          /* long threadgroups that only read: few waves tell the pace */
+    {"gemv:24576x2048", true, "ggml", "f16"}, /* long threadgroups that only read: few waves tell the pace */
+    {"conv2d:n=1,c=12,h=64,w=64,k=8,r=3,s=3", true, "mlx@0.7.0", NULL}, /* every other threadgroup has a third of the threads */
     {"rmsnorm:256x4096", false, "ggml@2024-01", NULL}, /* as large as the SLC; threadgroups of one thread take longer to begin */
 };
 

@@ -1,5 +1,6 @@
 /* What threadgroups execute, by their number or by their place in the grid. */
 #include "isa/array_count.h"
+#include "sim/workload/gpu/gpu_job.h"
 #include "sim/workload/gpu/gpu_work.h"
 #include "tests/sim/run_example.h"
 
@@ -52,7 +53,33 @@ static void test_mask(void)
     run_result_free(&timed.result);
 }
 
+/* Threadgroups at the edges of a grid have fewer simdgroups: counted one by one. */
+static void test_edges(void)
+{
+    static const struct gpu_launch launch[] = {
+        {.grid_threads = {108, 9, 5}, .group_threads = {64, 4, 2}},
+        {.grid_threads = {256, 1, 1}, .group_threads = {64, 1, 1}},
+        {.grid_threads = {10, 3, 7}, .group_threads = {64, 8, 4}},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(launch); i++) {
+        const uint32_t *grid = launch[i].grid_threads, *size = launch[i].group_threads;
+        double sum = 0, groups = 0;
+        for (uint32_t z = 0; z < grid[2]; z += size[2])
+            for (uint32_t y = 0; y < grid[1]; y += size[1])
+                for (uint32_t x = 0; x < grid[0]; x += size[0]) {
+                    const uint32_t left[3] = {grid[0] - x, grid[1] - y, grid[2] - z};
+                    uint32_t threads = 1;
+                    for (unsigned a = 0; a < 3; a++)
+                        threads *= left[a] < size[a] ? left[a] : size[a];
+                    sum += (threads + 31) / 32;
+                    groups++;
+                }
+        CU_ASSERT_DOUBLE_EQUAL(gpu_job_mean_simdgroups(&launch[i]), sum / groups, 1e-12 * sum);
+    }
+}
+
 static const struct suite_test tests[] = {
+    {"threadgroups at edges have fewer simdgroups", test_edges},
     {"work by number is the sum of threadgroups", test_number},
     {"work by place is the sum of what axes add", test_axes},
     {"windows know what a mask leaves to do", test_mask},
