@@ -69,6 +69,11 @@ static const struct steered_case neon_cases[] = {
     {"pad:20x30,top=2,left=3", "f32"},
     {"slice:40x50,h=20,w=21,row=3,column=5", "f32"},
     {"broadcast:40x65", "f32"},
+    {"topk:17x90,k=5", "f32"},
+    {"integer:4000,of=i64,op=mul", "f32"},
+    {"compare:4000,op=lt", "f32"},
+    {"select:4000,of=i32", "f32"},
+    {"cast:4000,from=i32,to=number", "f32"},
 };
 /* The same of the AMX library. */
 static const struct steered_case amx_cases[] = {
