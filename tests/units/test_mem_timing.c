@@ -260,7 +260,7 @@ static void test_dram_and_fabric_limit_streams(void)
     /* Prefetching deep enough, the cap of the port shows ... */
     port.prefetch = (struct mem_prefetch_params){.streams = 4, .degree = 8, .distance = 256, .train = 2, .l1_distance = 8};
     r = rig_with(&params, &port);
-    check_rel("fabric port", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), 48, 0.02);
+    check_rel("fabric port", stream(r.port, 0, 0x10000000, 16 * MIB, 64, &end), example_p_cluster().fabric_gbps, 0.02);
     mem_system_free(r.system);
     /* ... or what reads and writes have together, here of reads alone, or all CPU clusters of a die ... */
     params.cluster[0].fabric_both_gbps = 40;
