@@ -22,7 +22,7 @@ static inline struct mem_cluster_params example_p_cluster(void)
         .l2 = {.kib = 12 * 1024, .ways = 12, .latency_cycles = 21.8, .bytes_per_cycle = 128},
         .clock_ghz = EXAMPLE_P_GHZ,
         .l2_outstanding = 192,
-        .fabric_gbps = 49.5, /* between ggml-org/whisper.cpp, memcpy by three threads, and clpeak, reads by all */
+        .fabric_gbps = 48, /* ggml-org/whisper.cpp: memcpy by three threads */
     };
 }
 
@@ -32,7 +32,7 @@ static inline struct mem_cluster_params example_e_cluster(void)
         .l2 = {.kib = 4 * 1024, .ways = 16, .latency_cycles = 18, .bytes_per_cycle = 64},
         .clock_ghz = EXAMPLE_E_GHZ,
         .l2_outstanding = 64,
-        .fabric_gbps = 49.5,
+        .fabric_gbps = 48,
     };
 }
 

@@ -1,4 +1,6 @@
-#include "units/mem/dram_place.h"
+#include "units/mem/dram_commands.h"
+#include "units/mem/dram_rows.h"
+#include "units/mem/dram_window.h"
 
 #include <limits.h>
 #include <string.h>
@@ -38,8 +40,6 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     dram_slots_clear(&c->activates);
     dram_slots_clear(&c->commands[0]);
     dram_slots_clear(&c->commands[1]);
-    for (int i = 0; i < DRAM_GROUPS; i++)
-        dram_slots_clear(&c->beside[i]);
     for (int i = 0; i < c->t.banks; i++)
         start_bank(c, i);
     c->window.earliest = DRAM_LONG_AGO;
@@ -47,7 +47,91 @@ void dram_channel_start(struct dram_channel *c, const struct dram_timing *timing
     c->refresh_at = policy->refresh == DRAM_REFRESH_NONE ? LLONG_MAX : refresh_period(c);
 }
 
-/* --- rows --------------------------------------------------------------------------------------------------------------- */
+/* --- commands ----------------------------------------------------------------------------------------------------------- */
+
+/* Places a run of bursts off the grid when nothing else is near. `at`: slots of the data bus are counted in times of read
+ * commands. */
+static bool place_alone(struct dram_channel *c, int64_t at, int shift, int bursts)
+{
+    const int burst = c->t.burst;
+    const int64_t slot = at >> c->burst_shift;
+    if (slot * burst == at || at + (int64_t)bursts * burst >= c->refresh_at || !alone(&c->data, slot, bursts + 1) ||
+        !commands_free(c, at - shift, bursts))
+        return false;
+    for (int i = 0; i <= bursts; i++)
+        dram_slots_take(&c->data, slot + i);
+    take_columns(c, at - shift, ~UINT64_C(0) >> (64 - bursts));
+    return true;
+}
+
+/* Places one burst on the grid. Returns its command. */
+static int64_t place_burst(struct dram_channel *c, int64_t at, int shift)
+{
+    const int burst = c->t.burst;
+    for (int64_t slot = (at + burst - 1) >> c->burst_shift;; slot++) {
+        slot = dram_slots_find(&c->data, slot);
+        if (slot * burst >= c->refresh_at && refresh_bus(c, slot * burst)) {
+            slot--;
+            continue;
+        }
+        if (!commands_free(c, slot * burst - shift, 1))
+            continue;
+        dram_slots_take(&c->data, slot);
+        take_command(c, slot * burst - shift);
+        return slot * burst - shift;
+    }
+}
+
+/* False when there are not so many. */
+static bool lowest_bits(uint64_t of, int count, uint64_t *bits)
+{
+    *bits = 0;
+    for (; count > 0 && of; count--, of &= of - 1)
+        *bits |= of & -of;
+    return count == 0;
+}
+
+/* What place_burst does for each burst of a run, at once: when there is room for all of them among 64 slots and no refresh comes
+ * between, as mostly is so. Returns the last command; LLONG_MIN when they must be placed one by one. */
+static int64_t place_run(struct dram_channel *c, int64_t at, int shift, int bursts)
+{
+    const int64_t slot = dram_slots_find(&c->data, (at + c->t.burst - 1) >> c->burst_shift);
+    const int64_t command = (slot << c->burst_shift) - shift;
+    const bool read = shift == 0;
+    const uint64_t all = ~UINT64_C(0) >> (64 - bursts);
+    uint64_t open = ~taken_from(c, slot, command), run = 0;
+    if (!open || (read && command + ((int64_t)__builtin_ctzll(open) << c->burst_shift) <= c->window.earliest))
+        return LLONG_MIN;
+    if ((open >> __builtin_ctzll(open) & all) == all)
+        run = all << __builtin_ctzll(open);
+    else if (!lowest_bits(open, bursts, &run))
+        return LLONG_MIN;
+    const int latest = 63 - __builtin_clzll(run);
+    if ((slot + latest) << c->burst_shift >= c->refresh_at)
+        return LLONG_MIN;
+    dram_slots_take_run(&c->data, slot, run);
+    take_columns(c, command, run);
+    if (read)
+        enter_run(c, slot, run, bursts);
+    return command + ((int64_t)latest << c->burst_shift);
+}
+
+/* Places a run of bursts whose first command comes at `from` or later; data follow after `latency`. Returns the last command. */
+static int64_t place_columns(struct dram_channel *c, int64_t from, int latency, int bursts, bool soon)
+{
+    const int shift = latency - c->t.read_latency;
+    const bool read = shift == 0, lone = soon && place_alone(c, from + shift, shift, bursts);
+    const int64_t last = lone ? LLONG_MIN : place_run(c, from + shift, shift, bursts);
+    if (last != LLONG_MIN)
+        return last;
+    int64_t command = from;
+    for (int i = 0; i < bursts; i++) {
+        command = lone ? from + (int64_t)i * c->t.burst : place_burst(c, command + shift, shift);
+        if (read && command > c->window.earliest)
+            enter_window(c, command >> c->burst_shift >> 6, UINT64_C(1) << (command >> c->burst_shift & 63), 1);
+    }
+    return command;
+}
 
 /* Opens a row if it is not open. Returns from when on a column command may come. `tail`: clocks from the column command until the
  * row may be precharged. */
@@ -98,9 +182,8 @@ int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t
     int64_t from = later(open_row(c, entry, c->read_from, bank, row, t->read_to_precharge), c->read_from);
     if (same_group(c, bank, c->write_bank))
         from = later(from, c->last_write + t->write_to_read_same_group);
-    const struct run_of of = {has_groups(c) ? group_of(bank) : NO_GROUP, 0};
     const int64_t command =
-        place_columns(c, from, &of, bursts, from <= now + t->precharge + t->activate_to_column + COMMAND_WAIT);
+        place_columns(c, from, t->read_latency, bursts, from <= now + t->precharge + t->activate_to_column + COMMAND_WAIT);
     settle_window(c);
     struct dram_bank *b = &c->bank[bank];
     const bool opens = c->counts.activates != activates;
@@ -112,7 +195,8 @@ int64_t dram_channel_read(struct dram_channel *c, int64_t now, int bank, int64_t
     c->last_read = later(c->last_read, command);
     c->arrived_reads += bursts;
     c->counts.read_bursts += (unsigned)bursts;
-    return command + t->read_latency + t->burst;
+    /* Bursts of one bank group leave room for those of others between them. */
+    return command + t->read_latency + t->burst + (bursts - 1) * (t->burst_same_group - t->burst);
 }
 
 /* --- writes ------------------------------------------------------------------------------------------------------------- */
@@ -158,8 +242,7 @@ static int64_t send_write(struct dram_channel *c, int64_t now, int64_t from, int
     const struct dram_write w = c->write[index];
     const int tail = t->write_latency + t->burst + t->write_recovery;
     const int64_t open = later(from, open_row(c, now, from, w.bank, w.row, tail));
-    const struct run_of of = {NO_GROUP, t->write_latency - t->read_latency};
-    const int64_t command = place_columns(c, open, &of, w.bursts, false);
+    const int64_t command = place_columns(c, open, t->write_latency, w.bursts, false);
     struct dram_bank *b = &c->bank[w.bank];
     if (b->row == w.row) {
         b->precharge_from = later(b->precharge_from, command + tail);

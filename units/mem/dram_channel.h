@@ -14,7 +14,6 @@
 
 #define DRAM_LONG_AGO   (-1000000)
 #define DRAM_BANKS_MAX  16
-#define DRAM_GROUPS     4
 #define DRAM_PAGE_BYTES 2048
 #define DRAM_ROWS_KEPT  8   /* rows a bank had open that accesses in the window may still hit */
 #define DRAM_WRITES_MAX 256 /* accesses */
@@ -58,8 +57,7 @@ struct dram_channel {
     struct dram_timing t;
     struct dram_policy policy;
     struct dram_slots data, activates;
-    struct dram_slots commands[2];         /* even and odd clocks of the command bus */
-    struct dram_slots beside[DRAM_GROUPS]; /* slots of the data bus next to bursts of a bank group, which its others leave free */
+    struct dram_slots commands[2]; /* even and odd clocks of the command bus */
     struct dram_bank bank[DRAM_BANKS_MAX];
     struct dram_window window;
     struct dram_write write[DRAM_WRITES_MAX];

@@ -14,21 +14,12 @@ static inline int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Bursts of one bank group follow one another at half the rate (JESD209-5: tCCD_L). */
-static inline bool has_groups(const struct dram_channel *c)
-{
-    return c->t.burst_same_group != c->t.burst;
-}
-
 /* The low bits of a bank's number are its group. */
-static inline int group_of(int bank)
-{
-    return bank & (DRAM_GROUPS - 1);
-}
+#define GROUPS 4
 
 static inline bool same_group(const struct dram_channel *c, int bank, int other)
 {
-    return has_groups(c) & (group_of(bank) == group_of(other));
+    return (c->t.burst_same_group != c->t.burst) & (((bank ^ other) & (GROUPS - 1)) == 0);
 }
 
 static inline int64_t refresh_period(const struct dram_channel *c)

@@ -58,18 +58,17 @@ static void test_double_precision_is_fused(void)
 }
 
 /* clpeak on M1 Pro (krrishnarraj/clpeak results/Apple/M1_Pro.xml): triad on all threads 141.3 GB/s, copy 174.7. The copy is long,
- * so that its beginning, when the SLC takes what is written, does not count. Why triads get so much less than copies, though they
- * read no more than PyTorch's sums do there (113 GB/s), is not known. */
+ * so that its beginning, when the SLC takes what is written, does not count. */
 static void test_rates_of_m1_pro(void)
 {
     static const struct {
         const char *workload;
-        double gbps, bound;
-    } rows[] = {{"stream-triad:16M", 141.3, 0.2}, {"copy:48M", 174.7, 0.1}};
+        double gbps;
+    } rows[] = {{"stream-triad:16M", 141.3}, {"copy:48M", 174.7}};
     for (size_t i = 0; i < 2; i++) {
         struct outcome o = run_on(db, "m1-pro", rows[i].workload, (struct run_request){.unit = "cpu", .cores = 8});
-        CHECK(o.ok && fabs(o.result.dram_gbps / rows[i].gbps - 1) < rows[i].bound, "%s: %s %g GB/s", rows[i].workload,
-              o.error.text, o.result.dram_gbps);
+        CHECK(o.ok && fabs(o.result.dram_gbps / rows[i].gbps - 1) < 0.1, "%s: %s %g GB/s", rows[i].workload, o.error.text,
+              o.result.dram_gbps);
         run_result_free(&o.result);
     }
 }

@@ -156,8 +156,6 @@ static const struct slower {
 } slower[] = {
     /* 48 rows of the matrix at a time lie in more rows of DRAM than 40 do: a fifth more activates for as many bytes. */
     {"softmax:1000x1000", "m3-max", "gpu_cores=48", 1.05},
-    /* The same, 23,058 activates instead of 16,266. */
-    {"rmsnorm:500x4096", "m3-max", "gpu_cores=48", 1.05},
 };
 
 static double bound_of(const char *workload, const char *chip, const char *set, double before)
