@@ -415,10 +415,7 @@ bool lowering_prelu(struct lowering *l, const char *word)
     if (!lowering_broadcast_pair(l, "mul", below, out, slope, below))
         return false;
     lowering_read(lowering_step(l, above, x->count, "elementwise:%lld,op=relu", (long long)x->count), x->data, x->count);
-    struct lowered_step *const step = lowering_step(l, out->data, x->count, "elementwise:%lld,op=sub", (long long)x->count);
-    lowering_read(step, above, x->count);
-    lowering_read(step, below, x->count);
-    return lowering_holds(l);
+    return lowering_add_pair(l, "sub", above, below, x->count, out->data);
 }
 
 /* Operands one after another; the first that is as large as the result is where they are added to. */

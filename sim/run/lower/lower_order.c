@@ -145,6 +145,22 @@ static bool fits_words(const struct net_array *x)
     return most < 0x1p31;
 }
 
+/* Elements of four bytes, row by row: wide whole numbers narrowed into `own`, the axis turned behind the others into `other`. */
+static const void *by_rows(struct lowering *l, const struct net_array *x, const struct rows *r, void *own, void *other)
+{
+    const enum net_type type = x->type == NET_F32 ? NET_F32 : NET_I32;
+    const void *from = x->data;
+    if (x->type == NET_I64) {
+        lowering_add_cast(l, NET_I64, from, NET_I32, own, x->count);
+        from = own;
+    }
+    if (r->inner > 1) {
+        lowering_turn(l, type, from, r->batch, r->axis, r->inner, other);
+        from = other;
+    }
+    return from;
+}
+
 bool lowering_running_sum(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->node->inputs > 1 ? l->in[0] : NULL, *const axis = x ? l->in[1] : NULL;
@@ -161,15 +177,7 @@ bool lowering_running_sum(struct lowering *l, const char *word)
     const enum net_type type = x->type == NET_F32 ? NET_F32 : NET_I32;
     const int64_t rows = r.batch * r.inner;
     void *const own = lowering_scratch(l, x->count), *const other = lowering_scratch(l, x->count);
-    const void *from = x->data;
-    if (x->type == NET_I64) {
-        lowering_add_cast(l, NET_I64, from, NET_I32, own, x->count);
-        from = own;
-    }
-    if (r.inner > 1) {
-        lowering_turn(l, type, from, r.batch, r.axis, r.inner, other);
-        from = other;
-    }
+    const void *from = by_rows(l, x, &r, own, other);
     if (turns)
         from = reversed(l, type, from, rows, r.axis, from == own ? other : own);
     const bool last = !turns && r.inner == 1 && x->type != NET_I64;
@@ -207,15 +215,7 @@ bool lowering_whole_sum(struct lowering *l, const char *word)
     const int64_t rows = r.batch * r.inner;
     void *const words = lowering_scratch(l, x->count), *const turned = lowering_scratch(l, x->count);
     void *const sums = lowering_scratch(l, x->count), *const last = lowering_scratch(l, rows);
-    const void *from = x->data;
-    if (x->type == NET_I64) {
-        lowering_add_cast(l, NET_I64, from, NET_I32, words, x->count);
-        from = words;
-    }
-    if (r.inner > 1) {
-        lowering_turn(l, NET_I32, from, r.batch, r.axis, r.inner, turned);
-        from = turned;
-    }
+    const void *const from = by_rows(l, x, &r, words, turned);
     struct lowered_step *const scan = lowering_step(l, sums, x->count, "scan:%lldx%lld", (long long)rows, (long long)r.axis);
     lowering_read_elements(lowering_moves(scan, NET_I32, x->count), NET_I32, from, x->count);
     struct lowered_step *const slice =

@@ -279,8 +279,5 @@ bool lowering_reduce_log_sum_exp(struct lowering *l, const char *word)
         return false;
     lowering_read(lowering_step(l, out->data, out->count, "elementwise:%lld,op=log", (long long)out->count), out->data,
                   out->count);
-    struct lowered_step *const step = lowering_step(l, out->data, out->count, "elementwise:%lld,op=add", (long long)out->count);
-    lowering_read(step, out->data, out->count);
-    lowering_read(step, most, out->count);
-    return lowering_holds(l);
+    return lowering_add_pair(l, "add", out->data, most, out->count, out->data);
 }

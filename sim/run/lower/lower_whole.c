@@ -210,10 +210,7 @@ bool lowering_sign(struct lowering *l, const char *word)
         compare_with(l, i ? "lt" : "gt", x, 0, holds[i]);
         lowering_read_elements(add_step(l, "cast", number[i], NET_F32, x->count, ",from=u8"), NET_BOOL, holds[i], x->count);
     }
-    struct lowered_step *const step = lowering_step(l, l->out[0]->data, x->count, "elementwise:%lld,op=sub", (long long)x->count);
-    lowering_read(step, number[0], x->count);
-    lowering_read(step, number[1], x->count);
-    return lowering_holds(l);
+    return lowering_add_pair(l, "sub", number[0], number[1], x->count, l->out[0]->data);
 }
 
 bool lowering_where(struct lowering *l, const char *word)
