@@ -29,7 +29,7 @@ static unsigned most_halves(const struct ir_function *f, const struct agx_compil
  */
 static unsigned free_halves(const struct agx_compiler *c)
 {
-    enum { GROUP_MEMORY_BYTES = 60 << 10, SMALL_HALVES = 64 }; /* of a core: gpu-timing.md */
+    enum { GROUP_MEMORY_BYTES = 60 << 10, SMALL_HALVES = 64 }; /* of a core: philipturner/metal-benchmarks */
     const uint32_t *const size = c->f->group_size;
     if (c->used_halves < SMALL_HALVES)
         return c->used_halves;

@@ -112,6 +112,20 @@ static bool account_both(struct run *run, const struct run_network *n, const str
 #define LAUNCH  "launch"
 #define REQUEST "ane.request"
 
+static bool is_of_network(const char *stall)
+{
+    return strcmp(stall, LAUNCH) == 0 || strcmp(stall, REQUEST) == 0;
+}
+
+const char *run_network_limit(const struct run_result *k)
+{
+    const struct run_named_value *largest = NULL;
+    for (size_t i = 0; i < k->stalls.count; i++)
+        if (!is_of_network(k->stalls.item[i].name) && (!largest || k->stalls.item[i].value > largest->value))
+            largest = &k->stalls.item[i];
+    return largest ? largest->name : k->bound_by;
+}
+
 /* Sums are of what takes time on the units: numbers of a kernel that has a command buffer of its own are made those of the time
  * in which the device is busy. Stalls and utilisation are times until the end. */
 bool run_network_add_operator(struct run_network *n, enum orch_part by, const struct run_result *k)
@@ -134,7 +148,7 @@ bool run_network_add_operator(struct run_network *n, enum orch_part by, const st
             strncmp(k->counters.item[i].name, "energy.", 7) != 0) /* the network's are worked out from the sums of activity */
             ok = run_values_add(&sum->counters, k->counters.item[i].name, k->counters.item[i].value);
     for (size_t i = 0; ok && i < k->stalls.count; i++)
-        if (strcmp(k->stalls.item[i].name, LAUNCH) != 0 && strcmp(k->stalls.item[i].name, REQUEST) != 0)
+        if (!is_of_network(k->stalls.item[i].name))
             ok = run_values_add(&sum->stalls, k->stalls.item[i].name, k->seconds * k->stalls.item[i].value);
     run_result_free(&part);
     return ok;

@@ -140,10 +140,15 @@ bool network_step_complete(const struct run_network *n, size_t place, const char
            note_costs(n, place, seconds, joules);
 }
 
-/* Without a command buffer of its own. */
+/* A kernel that was timed with a command buffer of its own, of which the network has one for all. */
+static bool has_own_buffer(const struct run_network *n, const struct run_kind *kind)
+{
+    return n->characteristics && kind->part == PART_GPU;
+}
+
 static double kernel_seconds(const struct run_network *n, const struct run_kind *kind, const struct run_result *r)
 {
-    return n->characteristics && kind->part == PART_GPU ? r->device_seconds : r->seconds;
+    return has_own_buffer(n, kind) ? r->device_seconds : r->seconds;
 }
 
 /* Completes a line of the placement, of which the operator is known. */
@@ -151,6 +156,7 @@ static bool note(const struct run_network *n, const struct network_step *step, c
                  const struct run_result *r, size_t place)
 {
     struct run_placement *const line = &n->result->placement.item[place];
+    const char *const limit = has_own_buffer(n, kind) ? run_network_limit(r) : r->bound_by;
     char kernel[400], why[160], lacks[80] = "";
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)
@@ -159,8 +165,8 @@ static bool note(const struct run_network *n, const struct network_step *step, c
         snprintf(lacks, sizeof lacks, "on an E core; ");
     else if (step->whole)
         snprintf(lacks, sizeof lacks, "in f32, because f16 would cost too much of the outputs; ");
-    if (r->bound_by)
-        snprintf(why, sizeof why, "%sbound by %s", lacks, r->bound_by);
+    if (limit)
+        snprintf(why, sizeof why, "%sbound by %s", lacks, limit);
     else
         snprintf(why, sizeof why, "%sthe library's kernel for it", lacks);
     if (!run_result_set_text(&line->kernel, kernel) || !run_result_set_text(&line->why, why))

@@ -1,4 +1,5 @@
-// What stands between the products of ggml's graph for one token (framework-kernels.md, section 11.1): each operation is a launch.
+// What stands between the products of ggml's graph for one token (ggml-org/llama.cpp, ggml-metal.m and llama.cpp at 8e672ef): each
+// operation is a launch.
 #include <metal_math>
 #include <metal_simdgroup>
 #include <metal_stdlib>

@@ -1,4 +1,4 @@
-// Products as ggml has them (framework-kernels.md, section 11.1): weights in rows, in float16 or blocks.
+// Products as ggml has them (ggml-org/llama.cpp, ggml-metal.metal at 8e672ef): weights in rows, in float16 or blocks.
 #include <metal_simdgroup>
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>

@@ -1,4 +1,4 @@
-// Rows as ggml has them (framework-kernels.md, section 11.1).
+// Rows as ggml has them (ggml-org/llama.cpp, ggml-metal.metal at 8e672ef).
 #include <metal_math>
 #include <metal_simdgroup>
 #include <metal_stdlib>

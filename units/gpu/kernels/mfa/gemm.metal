@@ -1,4 +1,4 @@
-// Products as metal-flash-attention multiplies them: framework-kernels.md, section 15.
+// Products as metal-flash-attention multiplies them (philipturner/metal-flash-attention at 8671cdd, GEMMDescriptor.swift).
 //
 // Up to Apple8 a threadgroup of 2 x 2 simdgroups computes BM x BN of the result, each simdgroup a quarter that lies together. For each BK
 // of k a block of both operands is copied to threadgroup memory; there the original has a copy engine do it, for which no public

@@ -1,4 +1,4 @@
-// Convolutions as MLX makes them (framework-kernels.md, section 4): images N H W C, weights O R S C.
+// Convolutions as MLX makes them (mlx/backend/metal/conv.cpp, 0.0.7 to 0.30.1): images N H W C, weights O R S C.
 #include "tile.metalh"
 
 // Numbers are signed, and strides have 64 bits, dilations and turned filters count although nobody uses them: the arithmetic of

@@ -1,4 +1,4 @@
-// Copies between places of arrays, one element a thread (framework-kernels.md, section 8).
+// Copies between places of arrays, one element a thread (mlx/backend/metal/copy.cpp).
 #include <metal_stdlib>
 using namespace metal;
 

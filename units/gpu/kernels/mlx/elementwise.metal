@@ -1,4 +1,4 @@
-// Element by element, as MLX launches it: one element a thread, or eight bytes a thread (framework-kernels.md, section 8).
+// Element by element, as MLX launches it: one element a thread, or eight bytes a thread (mlx/backend/metal/kernels).
 #include <metal_math>
 #include <metal_stdlib>
 using namespace metal;

@@ -1,4 +1,4 @@
-// Products as MLX multiplies them: tiles, copies and order of work of framework-kernels.md, sections 3.3 and 3.4.
+// Products as MLX multiplies them: tiles, copies and order of work of mlx/backend/metal/kernels/steel/gemm, 0.2.0 to 0.30.1.
 //
 // A threadgroup of WM x WN simdgroups computes BM x BN of the result. For each BK of k all threads copy a block of both operands to
 // threadgroup memory, between two barriers and without a second buffer. The 8x8 matrices of a simdgroup are interleaved with those

@@ -1,4 +1,4 @@
-// Matrix times vector as MLX has it (framework-kernels.md, section 3.5): rows as outputs, and columns as outputs.
+// Matrix times vector as MLX has it (mlx/backend/metal/kernels/gemv.metal): rows as outputs, and columns as outputs.
 #include <metal_simdgroup>
 #include <metal_stdlib>
 using namespace metal;

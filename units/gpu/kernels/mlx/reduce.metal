@@ -1,4 +1,4 @@
-// Reductions as MLX launches them (framework-kernels.md, sections 5 and 7).
+// Reductions as MLX launches them (mlx/backend/metal/reduce.cpp and kernels/reduce.metal, 0.0.7 to 0.30.1).
 #include <metal_atomic>
 #include <metal_simdgroup>
 #include <metal_stdlib>

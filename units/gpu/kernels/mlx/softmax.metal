@@ -1,4 +1,4 @@
-// Softmax of rows as MLX launches it (framework-kernels.md, section 6).
+// Softmax of rows as MLX launches it (mlx/backend/metal/softmax.cpp and kernels/softmax.metal).
 #include <metal_math>
 #include <metal_simdgroup>
 #include <metal_stdlib>
