@@ -4,6 +4,7 @@
 #include "sim/base/format.h"
 #include "sim/run/language/language_model.h"
 #include "sim/run/language/language_options.h"
+#include "sim/run/network/run_network.h"
 #include "sim/workload/kernel_info.h"
 
 #include <math.h>
@@ -87,11 +88,35 @@ static bool each_policy(struct run_request *q, bool (*run)(void *own, struct orc
     return ok;
 }
 
+/* Units in a row that refuse a workload for the same reason. */
+struct refusal {
+    char units[40];
+    struct orch_error why;
+};
+
+static void tell_refusal(struct api_context *context, const struct refusal *r)
+{
+    if (r->units[0])
+        api_note(context, "%s: %s", r->units, r->why.text);
+}
+
+static void add_refusal(struct api_context *context, struct refusal *r, const char *unit, const struct orch_error *why)
+{
+    if (r->units[0] && strcmp(r->why.text, why->text) != 0) {
+        tell_refusal(context, r);
+        r->units[0] = 0;
+    }
+    const size_t length = strlen(r->units);
+    snprintf(r->units + length, sizeof r->units - length, "%s%s", length ? ", " : "", unit);
+    r->why = *why;
+}
+
 bool verb_run_units_each(struct api_context *context, struct verb_run_units *u, struct run_request *q,
                          bool (*run)(void *own, struct orch_error *error), void *own, struct orch_error *error)
 {
     const struct run_request asked = *q;
     unsigned done = 0;
+    struct refusal refusal = {.units = ""};
     if (u->policies) {
         const bool ok = each_policy(q, run, own, error);
         *q = asked;
@@ -108,12 +133,15 @@ bool verb_run_units_each(struct api_context *context, struct verb_run_units *u, 
         const bool may_miss = u->every && (why.exit_code == ORCH_USAGE || why.exit_code == ORCH_UNMODELLED);
         done += ok;
         if (!ok && (!may_miss || (done == 0 && i + 1 == u->count))) {
+            if (strcmp(refusal.why.text, why.text) != 0) /* else the error tells it for all */
+                tell_refusal(context, &refusal);
             *error = why;
             return false;
         }
         if (!ok)
-            api_note(context, "%s: %s", q->unit, why.text);
+            add_refusal(context, &refusal, q->unit, &why);
     }
+    tell_refusal(context, &refusal);
     *q = asked;
     return true;
 }
@@ -166,6 +194,48 @@ static void tokens_line(struct table *table, const struct run_result *r)
     table_cell(table, "%lld", (long long)r->run_id);
 }
 
+static size_t name_length(const char *kernel)
+{
+    return strcspn(kernel, " ,");
+}
+
+/* Seconds of all operators of a network that the kernel of one of them computes; *all are those of every operator. */
+static double kernel_seconds(const struct run_result *r, size_t place, double *all)
+{
+    const char *const its = r->placement.item[place].kernel;
+    double sum = 0;
+    *all = 0;
+    for (size_t i = 0; i < r->placement.count; i++) {
+        const char *const kernel = r->placement.item[i].kernel;
+        char counter[48];
+        snprintf(counter, sizeof counter, RUN_NETWORK_SECONDS, i + 1);
+        const double seconds = fmax(0, run_values_get(&r->counters, counter)); /* NAN: it took no time of its own */
+        *all += seconds;
+        if (kernel && its && name_length(kernel) == name_length(its) && strncmp(kernel, its, name_length(its)) == 0)
+            sum += seconds;
+    }
+    return sum;
+}
+
+/* A run's kernel; of a network the one that takes the most time, and its share of it. */
+static void name_kernel(const struct run_result *r, char *text, size_t size)
+{
+    size_t most = 0;
+    double longest = 0, all = 0;
+    for (size_t i = 0; r->placement.count > 1 && i < r->placement.count; i++) {
+        const double seconds = kernel_seconds(r, i, &all);
+        if (seconds > longest) {
+            longest = seconds;
+            most = i;
+        }
+    }
+    const char *const kernel = r->placement.count ? r->placement.item[most].kernel : NULL;
+    if (kernel && longest > 0)
+        snprintf(text, size, "%.*s (%.0f %%)", (int)name_length(kernel), kernel, 100 * longest / all);
+    else
+        snprintf(text, size, "%s", kernel ? kernel : "");
+}
+
 void verb_run_table_line(struct table *table, const struct run_result *r, const struct verb_run_units *u,
                          const struct run_request *q)
 {
@@ -174,7 +244,7 @@ void verb_run_table_line(struct table *table, const struct run_result *r, const 
         return;
     }
     const bool units = u->every || u->policies;
-    char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE], energy[FORMAT_SIZE];
+    char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE], energy[FORMAT_SIZE], kernel[160];
     table_row(table);
     table_cell(table, "%s", r->chip);
     if (units)
@@ -185,7 +255,8 @@ void verb_run_table_line(struct table *table, const struct run_result *r, const 
     if (units)
         table_cell(table, "%s", format_si(energy, r->joules, "J"));
     table_cell(table, "%s", r->bound_by);
-    table_cell(table, "%s", r->placement.count ? r->placement.item[0].kernel : NULL);
+    name_kernel(r, kernel, sizeof kernel);
+    table_cell(table, "%s", kernel[0] ? kernel : NULL);
     table_cell(table, "%s", format_si(host, r->host_seconds, "s"));
     table_cell(table, "%lld", (long long)r->run_id);
 }

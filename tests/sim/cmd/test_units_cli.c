@@ -109,6 +109,47 @@ static void test_cores_share_a_kernel(void)
     cli_home_remove(&home);
 }
 
+/* Seconds of all kernels of a network whose name begins so, and of all of them. Operators that only name a place take none. */
+static double seconds_of(json_object *d, const char *kernel, double *all)
+{
+    json_object *const counters = document_at(d, "/counters"), *const places = document_at(d, "/placement");
+    double sum = 0;
+    *all = 0;
+    for (size_t i = 0; i < json_object_array_length(places); i++) {
+        char counter[60];
+        snprintf(counter, sizeof counter, "network.kernel%zu.seconds", i + 1);
+        json_object *const seconds = json_object_object_get(counters, counter);
+        const char *const its = json_object_get_string(json_object_object_get(json_object_array_get_idx(places, i), "kernel"));
+        *all += json_object_get_double(seconds);
+        sum += its && strncmp(its, kernel, strlen(kernel)) == 0 ? json_object_get_double(seconds) : 0;
+    }
+    return sum;
+}
+
+/* A table of units names the kernel that takes most of a network. */
+static void test_networks_name_their_main_kernel(void)
+{
+    json_object *const d = ask("run model:squeezenet --unit cpu --mode timing --json");
+    double all = 0, share = 0;
+    const double most = d ? seconds_of(d, "neon_conv_8x12_f32", &all) : 0;
+    CHECK(d && cli_ask(&home, "run model:squeezenet --unit all --mode timing"), "no answer");
+    const char *const row = strstr(home.outcome.out, "cpu f32"), *const kernel = row ? strstr(row, "neon_conv") : NULL;
+    CHECK(kernel && sscanf(kernel, "%*s (%lf %%)", &share) == 1 && fabs(share - 100 * most / all) <= 0.5, "%g %% of %s",
+          100 * most / all, row ? row : home.outcome.out);
+    json_object_put(d);
+    cli_home_remove(&home);
+}
+
+/* Units that refuse for one reason say it once. */
+static void test_refusals_are_told_once(void)
+{
+    CHECK(cli_ask(&home, "run " ORCHARD_SOURCE_DIR "/tests/examples/models/digits.onnx --unit all") && home.outcome.code == 2,
+          "exit %d", home.outcome.code);
+    const char *const first = strstr(home.outcome.err, "dimensions that the file leaves open");
+    CHECK(first && !strstr(first + 1, "dimensions that the file leaves open"), "%s", home.outcome.err);
+    cli_home_remove(&home);
+}
+
 static void test_wrong_requests(void)
 {
     static const struct {
@@ -127,8 +168,12 @@ static void test_wrong_requests(void)
 }
 
 static const struct suite_test tests[] = {
-    {"all units at one precision", test_all_units},       {"the fastest unit", test_fastest_unit},
-    {"the placement is true", test_placement_is_true},    {"cores share a kernel", test_cores_share_a_kernel},
+    {"all units at one precision", test_all_units},
+    {"the fastest unit", test_fastest_unit},
+    {"the placement is true", test_placement_is_true},
+    {"cores share a kernel", test_cores_share_a_kernel},
     {"wrong requests are reported", test_wrong_requests},
+    {"networks name their main kernel", test_networks_name_their_main_kernel},
+    {"refusals are told once", test_refusals_are_told_once},
 };
 SUITE_MAIN("units", tests)
