@@ -90,6 +90,13 @@ bool run_add_memory(const struct chip *chip, const struct mem_counters *counters
 /* Bytes by unit and level, by die and over the link. */
 bool run_add_traffic(const struct chip *chip, const struct mem_traffic *traffic, struct run_values *to);
 bool run_add_activity(const struct activity *activity, struct run_values *to);
+/* Stalls that a kernel has from what it was given to its unit in: of a command buffer, of a request. */
+#define RUN_STALL_LAUNCH  "launch"
+#define RUN_STALL_REQUEST "ane.request"
+bool run_is_of_buffer(const char *stall);
+/* What held up a kernel most, apart from these, which it shares with others. NULL when nothing is known. The result owns the
+ * text. */
+const char *run_kernel_limit(const struct run_result *kernel);
 /* The folder of --output, made when it is not there. */
 bool run_output_folder(const char *folder, struct orch_error *error);
 

@@ -70,3 +70,17 @@ bool run_output_folder(const char *folder, struct orch_error *error)
     return mkdir(folder, 0777) == 0 || errno == EEXIST ||
            orch_fail(error, ORCH_USAGE, ORCH_OPTION("output") " %s: %s", folder, strerror(errno));
 }
+
+bool run_is_of_buffer(const char *stall)
+{
+    return strcmp(stall, RUN_STALL_LAUNCH) == 0 || strcmp(stall, RUN_STALL_REQUEST) == 0;
+}
+
+const char *run_kernel_limit(const struct run_result *k)
+{
+    const struct run_named_value *largest = NULL;
+    for (size_t i = 0; i < k->stalls.count; i++)
+        if (!run_is_of_buffer(k->stalls.item[i].name) && (!largest || k->stalls.item[i].value > largest->value))
+            largest = &k->stalls.item[i];
+    return largest ? largest->name : k->bound_by;
+}

@@ -72,7 +72,8 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
 {
     const struct run_result *const r = &k->result;
     const uint64_t *const n = k->activity.count;
-    const double seconds = times * k->device_seconds, share = r->seconds > 0 ? k->device_seconds / r->seconds : 0;
+    const double seconds = times * k->device_seconds, whole = times * r->seconds,
+                 share = r->seconds > 0 ? k->device_seconds / r->seconds : 0;
     const double joules_share = r->joules > 0 ? k->joules / r->joules : 0;
     bool ok = true;
     *sum = (struct language_sum){sum->seconds + seconds,
@@ -100,15 +101,16 @@ bool language_add(struct language_unit *u, const struct known_shape *k, double t
         activity_add(&u->activity, &k->activity);
     u->seconds += seconds;
     power_profile_add(&u->profile, &k->profile, times, 1);
+    /* Stalls and utilisation of a kernel are shares of the time that it takes with its command buffer. */
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         if (!isnan(r->utilisation[i]))
             u->result->utilisation[i] =
-                (isnan(u->result->utilisation[i]) ? 0 : u->result->utilisation[i]) + seconds * r->utilisation[i];
+                (isnan(u->result->utilisation[i]) ? 0 : u->result->utilisation[i]) + whole * r->utilisation[i];
     for (size_t i = 0; ok && i < r->stalls.count; i++) {
-        if (strcmp(r->stalls.item[i].name, "launch") == 0)
+        if (strcmp(r->stalls.item[i].name, RUN_STALL_LAUNCH) == 0)
             continue; /* once for a step, not for each kernel */
-        u->stall_seconds += seconds * r->stalls.item[i].value;
-        ok = run_values_add(&u->result->stalls, r->stalls.item[i].name, seconds * r->stalls.item[i].value);
+        u->stall_seconds += whole * r->stalls.item[i].value;
+        ok = run_values_add(&u->result->stalls, r->stalls.item[i].name, whole * r->stalls.item[i].value);
     }
     ok = ok && add_parts(u, r, times * joules_share) && add_dies(u, r, times);
     u->result->watts_peak = fmax(u->result->watts_peak, r->watts_peak);
@@ -206,5 +208,6 @@ bool language_unit_close_steps(struct language_unit *u, struct language_sum *sum
     u->stall_seconds += seconds;
     add_waiting(u, seconds);
     const double share = k->result.joules > 0 ? joules / k->result.joules : 0;
-    return (run_values_add(&u->result->stalls, "launch", seconds) && add_parts(u, &k->result, share)) || orch_no_memory(error);
+    return (run_values_add(&u->result->stalls, RUN_STALL_LAUNCH, seconds) && add_parts(u, &k->result, share)) ||
+           orch_no_memory(error);
 }

@@ -159,8 +159,9 @@ static bool run_kernel(struct language_unit *u, const struct language_call *call
     u->soc = m.soc;
     if (ok && key) {
         k = language_remember(u, key, error);
-        ok = k != NULL && (show(u, call, q->workload, r.placement.count ? r.placement.item[0].kernel : "", r.bound_by) ||
-                           orch_no_memory(error));
+        const char *const limit = call->part == PART_GPU ? run_kernel_limit(&r) : r.bound_by;
+        ok = k != NULL &&
+             (show(u, call, q->workload, r.placement.count ? r.placement.item[0].kernel : "", limit) || orch_no_memory(error));
     }
     if (ok && key) {
         k->result = r;

@@ -106,9 +106,6 @@ void run_network_explain(FILE *out, const struct run_network *network, const str
 
 /* Adds the result of a kernel, of the GPU without its command buffer, to what they add up to. False = out of memory. */
 bool run_network_add_operator(struct run_network *network, enum orch_part part, const struct run_result *kernel);
-/* What held up a kernel of a network most, apart from what the network has once for all: its command buffer, its request. NULL
- * when nothing is known. The kernel owns the text. */
-const char *run_network_limit(const struct run_result *kernel);
 
 bool run_network_account(struct run *run, const struct run_network *network, const struct run_measure *m,
                          struct run_result *result, struct orch_error *error);

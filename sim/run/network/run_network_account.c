@@ -108,24 +108,6 @@ static bool account_both(struct run *run, const struct run_network *n, const str
 
 /* ---- characteristics ---- */
 
-/* Stalls of kernels that are the network's: of a command buffer, of a request. */
-#define LAUNCH  "launch"
-#define REQUEST "ane.request"
-
-static bool is_of_network(const char *stall)
-{
-    return strcmp(stall, LAUNCH) == 0 || strcmp(stall, REQUEST) == 0;
-}
-
-const char *run_network_limit(const struct run_result *k)
-{
-    const struct run_named_value *largest = NULL;
-    for (size_t i = 0; i < k->stalls.count; i++)
-        if (!is_of_network(k->stalls.item[i].name) && (!largest || k->stalls.item[i].value > largest->value))
-            largest = &k->stalls.item[i];
-    return largest ? largest->name : k->bound_by;
-}
-
 /* Sums are of what takes time on the units: numbers of a kernel that has a command buffer of its own are made those of the time
  * in which the device is busy. Stalls and utilisation are times until the end. */
 bool run_network_add_operator(struct run_network *n, enum orch_part by, const struct run_result *k)
@@ -148,7 +130,7 @@ bool run_network_add_operator(struct run_network *n, enum orch_part by, const st
             strncmp(k->counters.item[i].name, "energy.", 7) != 0) /* the network's are worked out from the sums of activity */
             ok = run_values_add(&sum->counters, k->counters.item[i].name, k->counters.item[i].value);
     for (size_t i = 0; ok && i < k->stalls.count; i++)
-        if (!is_of_network(k->stalls.item[i].name))
+        if (!run_is_of_buffer(k->stalls.item[i].name))
             ok = run_values_add(&sum->stalls, k->stalls.item[i].name, k->seconds * k->stalls.item[i].value);
     run_result_free(&part);
     return ok;
@@ -198,8 +180,8 @@ static bool account_operators(const struct run_network *n, const struct run_meas
     const double idle = idle_s / (sum->seconds + idle_s); /* of command buffers, or of requests where there are none */
     const double launches = !n->overlaps ? buffers_s / seconds : buffers_s > 0 ? idle : 0;
     const double requests = !n->overlaps ? requests_s / seconds : buffers_s > 0 ? 0 : idle;
-    return ok && (buffers_s == 0 || run_values_add(&r->stalls, LAUNCH, launches)) &&
-           (requests_s == 0 || requests == 0 || run_values_add(&r->stalls, REQUEST, requests)) && set_limit(r) &&
+    return ok && (buffers_s == 0 || run_values_add(&r->stalls, RUN_STALL_LAUNCH, launches)) &&
+           (requests_s == 0 || requests == 0 || run_values_add(&r->stalls, RUN_STALL_REQUEST, requests)) && set_limit(r) &&
            (!n->characteristics ||
             (run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
              run_assumption_add(&r->assumptions, "detail", "inferred",

@@ -156,7 +156,7 @@ static bool note(const struct run_network *n, const struct network_step *step, c
                  const struct run_result *r, size_t place)
 {
     struct run_placement *const line = &n->result->placement.item[place];
-    const char *const limit = has_own_buffer(n, kind) ? run_network_limit(r) : r->bound_by;
+    const char *const limit = has_own_buffer(n, kind) ? run_kernel_limit(r) : r->bound_by;
     char kernel[400], why[160], lacks[80] = "";
     name_kernel(r, step->request.workload, kernel, sizeof kernel);
     if (step->elsewhere)

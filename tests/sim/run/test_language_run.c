@@ -263,6 +263,26 @@ static void test_time(void)
     run_result_free(&with.result);
 }
 
+/* On the GPU the command buffers of the steps hold up the whole as long as they take, kernels the rest; and of each kernel it is
+ * said what holds up itself. */
+static void test_stalls_of_command_buffers(void)
+{
+    char path[512];
+    const struct language_options options = {.prompt_text = "Lily", .generate = 3};
+    snprintf(path, sizeof path, "%s", example_story("q8_0"));
+    struct outcome o = run_on(db, "m1", path, (struct run_request){.unit = "gpu", .language = &options});
+    const struct run_result *const r = &o.result;
+    double kernels = 0, launch = 0;
+    for (size_t i = 0; o.ok && i < r->stalls.count; i++)
+        *(strcmp(r->stalls.item[i].name, "launch") == 0 ? &launch : &kernels) += r->stalls.item[i].value;
+    CHECK(o.ok && fabs(launch - r->overhead_seconds / r->seconds) < 1e-3, "launches hold up %g of the time and take %g: %s",
+          launch, r->overhead_seconds / r->seconds, o.error.text);
+    CHECK(fabs(kernels + launch - 1) < 1e-3, "kernels %g, launches %g", kernels, launch);
+    for (size_t i = 0; o.ok && i < r->placement.count; i++)
+        CU_ASSERT_STRING_NOT_EQUAL(r->placement.item[i].why, "bound by launch");
+    run_result_free(&o.result);
+}
+
 /* A faster chip is faster, and a step takes longer the more tokens it attends to. */
 static void test_time_grows(void)
 {
@@ -403,6 +423,7 @@ static const struct suite_test tests[] = {
     {"share of the unit", test_share_of_unit},
     {"every family as NumPy does", test_families},
     {"time and joules add up", test_time},
+    {"command buffers hold up as long as they take", test_stalls_of_command_buffers},
     {"time grows with the context", test_time_grows},
     {"an encoder reads before", test_encoder},
     {"words that end it", test_stops},
