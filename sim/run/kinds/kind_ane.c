@@ -72,13 +72,15 @@ static bool check_program(const struct run *run, struct orch_error *error)
 }
 
 /* The program says everything of a kernel too, constants included; input files come on top. Files that cannot be read are told
- * when the buffers are filled. */
+ * when the buffers are filled. Of a kernel whose constants nobody reads, the text says as much as the megabytes of its program. */
 static uint64_t hash(const struct run *run)
 {
     const struct run_request *q = run->request;
-    const struct ane_program *p = &run_ane_workload(run)->kernel.program;
-    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "ane", 3), p->bytes, p->size);
-    h = checksum_add(h, run_ane_workload(run)->text, strlen(run_ane_workload(run)->text));
+    const struct ane_workload *const w = run_ane_workload(run);
+    const bool blank = w->request.blank && w->request.weights != ANE_WEIGHT_SPARSE;
+    uint64_t h = checksum_add(CHECKSUM_START, "ane", 3);
+    h = blank ? checksum_add(h, "blank", 5) : checksum_add(h, w->kernel.program.bytes, w->kernel.program.size);
+    h = checksum_add(h, w->text, strlen(w->text));
     for (size_t i = 0; i < q->input_count; i++) {
         size_t length;
         const char *path;

@@ -220,7 +220,8 @@ static bool call_shape(struct language_unit *u, const struct language_call *call
     for (unsigned i = 0; i < call->inputs; i++)
         operand[i] = (struct run_operand){call->input[i]->host, call->input[i]->bytes};
     if (!call->result) {
-        q.mode = call->part == PART_GPU ? RUN_TIMING : RUN_FULL; /* the others are timed while they execute */
+        q.mode =
+            call->part == PART_GPU || call->part == PART_ANE ? RUN_TIMING : RUN_FULL; /* cores are timed while they execute */
     } else {
         operands.result = call->result->host;
         operands.result_bytes = call->result->bytes;
