@@ -27,6 +27,7 @@ struct together_part {
 struct together_outcome {
     struct run_result alone;
     double start_seconds, end_seconds; /* submission; last completion */
+    double begin_seconds;              /* when its unit began with it, behind launch and queue */
     double seconds;                    /* from submission to last completion */
     double slowdown;                   /* seconds, divided by those when alone */
     double dram_gbps;                  /* mean over its time */

@@ -40,6 +40,24 @@ static void add_sums(const struct together *t, struct run_result *w)
         w->utilisation[part] = w->seconds > 0 ? busy[part] / w->seconds : NAN;
 }
 
+/* How long some unit was busy: launches and waiting behind other workloads are not counted, and what overlaps once. */
+static double busy_seconds(const struct together *t)
+{
+    double busy = 0, until = 0;
+    for (;;) {
+        const struct together_outcome *next = NULL;
+        for (unsigned i = 0; i < t->count; i++) {
+            const struct together_outcome *const o = &t->member[i].outcome;
+            if (o->end_seconds > until && (!next || o->begin_seconds < next->begin_seconds))
+                next = o;
+        }
+        if (!next)
+            return busy;
+        busy += next->end_seconds - fmax(until, next->begin_seconds);
+        until = next->end_seconds;
+    }
+}
+
 /* Splits the time of the workload that ended last: its own stalls, the time before it began, and what sharing cost it. */
 static bool add_stalls(const struct together *t, struct run_result *w)
 {
@@ -100,7 +118,8 @@ static bool fill_whole(const struct together *t, double end_ns, struct run_resul
                   t->line_by_line
                       ? "the programs ran on one time line and met in the caches line by line"
                       : "mean rates of each workload share the chip max-min fairly; each keeps in caches what it keeps alone");
-    w->seconds = w->device_seconds = end_ns * 1e-9;
+    w->seconds = end_ns * 1e-9;
+    w->device_seconds = busy_seconds(t);
     w->seconds_low = w->seconds * (last->seconds > 0 ? last->seconds_low / last->seconds : 1);
     w->seconds_high = w->seconds * (last->seconds > 0 ? last->seconds_high / last->seconds : 1);
     add_sums(t, w);

@@ -47,6 +47,7 @@ static void read_outcome(const struct together *t, const struct slices *s, struc
             worst = j;
         }
     out->start_seconds = w->part.start_seconds;
+    out->begin_seconds = o->start_ns * 1e-9;
     out->end_seconds = o->end_ns * 1e-9;
     out->seconds = out->end_seconds - out->start_seconds;
     out->slowdown = out->alone.seconds > 0 ? out->seconds / out->alone.seconds : 1;

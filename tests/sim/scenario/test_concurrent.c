@@ -127,6 +127,8 @@ static void test_one_gpu_does_one_thing_at_a_time(void)
         for (unsigned i = 0; i < 3; i++)
             CHECK(fabs(part_of(&w, order[i])->seconds - launch - (i + 1) * busy) < 1e-3 * busy, "%u: %g", order[i],
                   part_of(&w, order[i])->seconds);
+        CHECK(fabs(w.result.device_seconds - 3 * busy) < 1e-3 * busy, "busy for %g s, three times %g", w.result.device_seconds,
+              busy);
     }
     close_whole(&w);
 }
