@@ -72,7 +72,8 @@ static bool check_program(const struct run *run, struct orch_error *error)
 }
 
 /* The program says everything of a kernel too, constants included; input files come on top. Files that cannot be read are told
- * when the buffers are filled. Of a kernel whose constants nobody reads, the text says as much as the megabytes of its program. */
+ * when the buffers are filled. Of a kernel whose constants nobody reads, the text says as much as the megabytes of its program.
+ */
 static uint64_t hash(const struct run *run)
 {
     const struct run_request *q = run->request;
