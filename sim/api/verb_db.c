@@ -4,8 +4,7 @@
 #include "sim/base/json_out.h"
 #include "sim/base/output_file.h"
 #include "sim/base/table.h"
-#include "sim/api/api.h"
-#include "sim/db/db.h"
+#include "sim/api/verb_db_runs.h"
 #include "sim/base/format.h"
 
 #include <stdlib.h>
@@ -243,6 +242,21 @@ static int run_check(struct api_context *context, int words, const char *const *
     return code;
 }
 
+static int run_runs(struct api_context *context, int words, const char *const *word)
+{
+    struct orch_error error = {0};
+    unsigned most;
+    char sql[400];
+    if (!verb_db_runs_read(words, word, &most, &error))
+        return api_fail(context, &error);
+    struct orch_db *const db = open_to_look(context, &error);
+    verb_db_runs_query(most, sql, sizeof sql);
+    bool ok = db && (!api_wants_document(context) || query_document(context, db, sql, &error));
+    if (ok && api_wants_text(context))
+        ok = verb_db_runs_print(context, db, most, &error);
+    return close_with(context, db, ok, &error);
+}
+
 /* --- prune, merge ------------------------------------------------------------------------------------------------ */
 
 /* Accepts YYYY-MM-DD, with or without a time after it. */
@@ -346,13 +360,13 @@ static int run_merge(struct api_context *context, int words, const char *const *
 
 static int ask(struct api_context *context, int words, const char *const *word)
 {
-    static int (*const actions[])(struct api_context *, int, const char *const *) = {run_init,   run_info,  run_sql,  run_check,
-                                                                                     run_export, run_prune, run_merge};
+    static int (*const actions[])(struct api_context *, int, const char *const *) = {run_init,  run_info,   run_runs,  run_sql,
+                                                                                     run_check, run_export, run_prune, run_merge};
     struct orch_error error = {0};
     unsigned action;
     if (words == 0)
-        return api_usage(context, "needs one of init, info, sql, check, export, prune, merge");
-    if (!api_choice("db", word[0], "init|info|sql|check|export|prune|merge", &action, &error))
+        return api_usage(context, "needs one of init, info, runs, sql, check, export, prune, merge");
+    if (!api_choice("db", word[0], "init|info|runs|sql|check|export|prune|merge", &action, &error))
         return api_fail(context, &error);
     return actions[action](context, words - 1, word + 1);
 }
@@ -362,17 +376,20 @@ const struct api_verb verb_db = {
         {
             .name = "db",
             .synopsis = "init|info|check\n"
+                        "runs [COUNT]\n"
                         "sql QUERY\n"
                         "export TABLE\n"
                         "prune\n"
                         "merge SHARD...",
             .summary = "the performance database: every run, in one SQLite file",
-            .text =
-                "init makes the file or brings it up to date; info counts; sql runs one reading query (tables and views have\n"
-                "names that explain themselves: orchard db info); check examines everything; export writes a table or view\n"
-                "as CSV or JSON lines; prune removes old or failed runs; merge adds what other files have, any order, any\n"
-                "number of times.",
+            .text = "init makes the file or brings it up to date; info counts; runs lists the newest runs (20), newest last; sql "
+                    "runs\n"
+                    "one reading query (tables and views have names that explain themselves: orchard db info); check examines\n"
+                    "everything; export writes a table or view as CSV or JSON lines; prune removes old or failed runs; merge "
+                    "adds what\n"
+                    "other files have, any order, any number of times.",
             .examples = "orchard db info\n"
+                        "orchard db runs 5\n"
                         "orchard db sql 'SELECT * FROM v_run_summary'\n"
                         "orchard db export v_op_time -o ops.csv\n"
                         "orchard db merge shard-0.db",

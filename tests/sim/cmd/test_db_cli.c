@@ -108,6 +108,27 @@ static void test_changed_values(void)
 }
 
 /* A query that fails while it runs is the user's mistake, not orchard's and not the file's. */
+/* The newest runs, as many as asked for, newest last; a number that is none is refused. */
+static void test_runs(void)
+{
+    if (!make_runs() || !cli_ask(&home, "db runs"))
+        return;
+    const char *const first = strstr(home.outcome.out, "gemm:32x32x32"), *const second =
+                                                                             strstr(home.outcome.out, "gemm:48x32x32");
+    CHECK(home.outcome.code == 0 && first && second && first < second && strstr(first, "amx f32") && strstr(second, "gpu f32"),
+          "%s", home.outcome.out);
+    CHECK(cli_ask(&home, "db runs 1") && !strstr(home.outcome.out, "gemm:32x32x32") && strstr(home.outcome.out, "gemm:48x32x32"),
+          "%s", home.outcome.out);
+    json_object *const d = cli_ask(&home, "db runs 1 --json") ? cli_document(&home.outcome) : NULL;
+    CHECK(d && json_object_array_length(d) == 1 && strcmp(document_text(d, "/0/workload"), "gemm:48x32x32") == 0, "%s",
+          home.outcome.out);
+    json_object_put(d);
+    CHECK(cli_ask(&home, "db runs 0") && home.outcome.code == 2 && strstr(home.outcome.err, "1 to 1000000"), "%s",
+          home.outcome.err);
+    CHECK(cli_ask(&home, "db runs -3") && home.outcome.code == 2, "%s", home.outcome.err);
+    CU_ASSERT(cli_home_remove(&home));
+}
+
 static void test_query(void)
 {
     if (!make_runs() || !cli_ask(&home, "db sql SELECT/**/json('x')/**/FROM/**/run"))
@@ -121,6 +142,7 @@ static const struct suite_test tests[] = {
     {"every command refuses a changed schema and names the table", test_changed_schema},
     {"db init makes views and indexes anew", test_restored},
     {"changed values are told with their table", test_changed_values},
+    {"the newest runs", test_runs},
     {"a query's own errors", test_query},
 };
 SUITE_MAIN("db_cli", tests)
