@@ -39,9 +39,8 @@ static bool resolve_uid(struct orch_db *db, const char *text, int64_t *run_id, s
     if (matches > 1)
         return orch_fail(error, ORCH_USAGE, "run '%s' names %lld runs; give more digits", text, (long long)matches);
     return matches == 1 ||
-           orch_fail(error, ORCH_USAGE,
-                     "no run '%.60s' in %.200s (`orchard db runs` lists them; last is the newest)",
-                     text, db->path);
+           orch_fail(error, ORCH_USAGE, "no run '%.60s' in %.200s (`orchard db runs` lists them; last is the newest)", text,
+                     db->path);
 }
 
 /* A run that was interrupted is worth a look, too. */
