@@ -31,6 +31,12 @@ static double send_amx(void *context, double sent_ns, unsigned op, uint64_t oper
     return amx_block_send_cached(core->amx, core->slot, sent_ns, op, operand, core->gen);
 }
 
+static uint32_t send_words(void *context, const struct unit_words *words, uint64_t *answered)
+{
+    const struct soc_core *const core = context;
+    return amx_block_send_words(core->amx, core->slot, words, core->gen, answered);
+}
+
 static double stores_done_at(void *context)
 {
     const struct soc_core *const core = context;
@@ -65,7 +71,7 @@ static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error 
     if (!core->amx_port || !core->timing)
         return orch_no_memory(error);
     if (core->amx) {
-        const struct cpu_amx_link link = {send_amx, stores_done_at, core, skip_amx};
+        const struct cpu_amx_link link = {send_amx, stores_done_at, core, skip_amx, send_words};
         amx_block_set_port(core->amx, core->slot, core->amx_port, tag);
         cpu_timing_set_amx(core->timing, &link);
     }

@@ -159,7 +159,7 @@ static struct result run_amx(const struct cpu_params *p, const struct cpu_block 
 {
     struct cpu_timing *timing = cpu_timing_create(p, NULL, 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(timing);
-    const struct cpu_amx_link link = {amx_send, amx_stores_done, log, NULL};
+    const struct cpu_amx_link link = {amx_send, amx_stores_done, log, NULL, NULL};
     cpu_timing_set_amx(timing, &link);
     struct cpu_trace trace = {0};
     for (unsigned i = 0; i < times; i++)

@@ -14,6 +14,7 @@
 #include "units/mem/mem_timing.h"
 #include "units/unit_params.h"
 #include "units/unit_watch.h"
+#include "units/unit_words.h"
 
 struct amx_params {
     AMX_PARAMS(PARAM_FIELD)
@@ -85,6 +86,11 @@ double amx_block_send(struct amx_block *block, unsigned core, double sent_ns, un
 /* The same, but decodes by itself and remembers, per core, what each operand costs. The faster of the two. */
 double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
                              enum amx_gen gen);
+
+/* The same for words that leave the CPU as they did before, up to the first whose next one may leave in another cycle than then:
+ * that one is sent as well, and *answered is the cycle. Returns how many were answered as before. */
+uint32_t amx_block_send_words(struct amx_block *block, unsigned core, const struct unit_words *words, enum amx_gen gen,
+                              uint64_t *answered);
 
 /* Instructions that leave the CPU one after another, step_ns apart when the queue has room. */
 struct amx_batch {

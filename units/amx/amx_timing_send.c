@@ -226,6 +226,93 @@ double amx_block_send_cached(struct amx_block *block, unsigned core_number, doub
     return next > arrived ? amx_ns_of(block, next) : sent_ns;
 }
 
+/* The cycle from which on the next word may leave, behind one that left in cycle `at`; `expected` is most likely. */
+static inline uint64_t answer_of(const struct amx_block *block, const struct unit_words *words, uint64_t at, uint64_t expected,
+                                 double sent_ns, int64_t arrived, int64_t next)
+{
+    if (next <= arrived)
+        return at;
+    const double next_ns = amx_ns_of(block, next);
+    if (expected > at && unit_is_surely_in(words->clock, next_ns, expected))
+        return expected;
+    const uint64_t left = next_ns > sent_ns ? unit_cycle_of(words->clock, next_ns) : at;
+    return left > at ? left : at;
+}
+
+/* What matrix instructions one after another change, so that the host keeps it in registers. */
+struct hot {
+    int64_t head, complete, array;
+    uint64_t instructions;
+};
+
+static inline __attribute__((always_inline)) struct hot take_out(const struct amx_timing_core *core)
+{
+    return (struct hot){core->head, core->complete, amx_later(core->lane_ready[0], core->lane_ready[1]), core->instructions};
+}
+
+static inline __attribute__((always_inline)) void put_back(struct amx_timing_core *core, const struct hot *h)
+{
+    core->head = h->head;
+    core->complete = h->complete;
+    core->instructions = h->instructions;
+}
+
+/* send_memo for a matrix instruction of a core that is alone and has started more than the queue holds. */
+static inline __attribute__((always_inline)) int64_t send_hot(const struct amx_block *block, struct amx_timing_core *core,
+                                                              struct amx_memo *memo, int64_t arrived, struct hot *h)
+{
+    const int64_t head = h->head, working = h->array;
+    unsigned lanes;
+    struct start start = {.at = amx_later(head, arrived), .reason = AMX_STALL_CPU};
+    memo->tally++;
+    wait_until(&start, core->start[(h->instructions - block->issue_count) % AMX_QUEUE_MAX] + block->ticks.issue_window,
+               AMX_STALL_ISSUE);
+    wait_until(&start, core->enabled, AMX_STALL_SETCLR);
+    const int64_t z = amx_rows_ready(core, memo, &lanes);
+    wait_for_registers(core, memo, &start);
+    wait_until(&start, working, AMX_STALL_ARRAY);
+    wait_until(&start, z, AMX_STALL_Z_DEPENDENCY);
+    core->lane_ready[0] = core->lane_ready[1] = h->array = start.at + memo->busy;
+    const int64_t done = start.at + block->ticks.z_latency;
+    amx_rows_write(core, memo, done, AMX_NO_LANE);
+    h->complete = amx_later(h->complete, done);
+    const int64_t until = amx_later(head, arrived < start.at ? arrived : start.at);
+    core->stall[AMX_STALL_CPU] += until - head;
+    charge(core, start, until, working);
+    h->head = start.at;
+    core->start[h->instructions++ % AMX_QUEUE_MAX] = start.at;
+    return amx_later(arrived, core->start[(h->instructions - block->queue) % AMX_QUEUE_MAX]);
+}
+
+uint32_t amx_block_send_words(struct amx_block *block, unsigned core_number, const struct unit_words *words, enum amx_gen gen,
+                              uint64_t *answered)
+{
+    struct amx_timing_core *const core = block->core[core_number];
+    struct hot h = take_out(core);
+    uint32_t i;
+    for (i = 0; i < words->count; i++) {
+        const uint64_t operand = words->operand[i], at = words->now + words->when[i];
+        const double sent_ns = unit_ns_of(words->clock, at);
+        const int64_t arrived = amx_tick_of(block, sent_ns);
+        int64_t next;
+        struct amx_memo *const memo = memo_of(block, core, words->op[i], operand, gen);
+        if (memo->kind == AMX_MEMO_MATRIX && block->computing <= 1 && h.instructions >= AMX_QUEUE_MAX) {
+            next = send_hot(block, core, memo, arrived, &h);
+        } else {
+            put_back(core, &h);
+            next = send_memo(block, core, memo, arrived, operand);
+            h = take_out(core);
+        }
+        const uint64_t expected = at + words->answer[i], cycle = answer_of(block, words, at, expected, sent_ns, arrived, next);
+        if (cycle != expected) {
+            *answered = cycle;
+            break;
+        }
+    }
+    put_back(core, &h);
+    return i;
+}
+
 /* The same one by one, with an observer. */
 static __attribute__((noinline)) int64_t send_watched(struct amx_block *block, struct amx_timing_core *core,
                                                       const struct amx_batch *batch, uint32_t from, uint32_t to, int64_t arrived,

@@ -22,7 +22,8 @@ static uint32_t whole(double cycles)
 static void set_clock(struct cpu_timing *t, double ghz)
 {
     t->params.clock_ghz = ghz;
-    t->ns_per_cycle = 1.0 / ghz;
+    t->clock.ns_per_cycle = 1.0 / ghz;
+    t->clock.cycles_per_ns = ghz;
     const double l1_ns = t->port ? mem_port_l1_latency_ns(t->port) : 0.0;
     t->l1_cycles = l1_ns > 0.0 ? (uint32_t)ceil(l1_ns * ghz - 1e-3) : whole(t->params.cls[A64_C_LOAD].latency_cycles);
 }
@@ -120,8 +121,8 @@ void cpu_timing_set_clock(struct cpu_timing *t, double clock_ghz)
 {
     if (clock_ghz <= 0.0 || clock_ghz == t->params.clock_ghz)
         return;
-    t->base_ns = cpu_ns_of(t, t->board.now);
-    t->base_cycle = t->board.now;
+    t->clock.base_ns = cpu_ns_of(t, t->board.now);
+    t->clock.base_cycle = t->board.now;
     set_clock(t, clock_ghz);
 }
 
@@ -129,9 +130,9 @@ void cpu_timing_restart(struct cpu_timing *t, double now_ns)
 {
     part_from_blocks(t);
     /* Cycle numbers start high enough to leave room for the past. */
-    t->base_cycle = t->start_cycle = UINT64_C(1) << 20;
-    t->base_ns = now_ns;
-    cpu_board_reset(t, t->base_cycle);
+    t->clock.base_cycle = t->start_cycle = UINT64_C(1) << 20;
+    t->clock.base_ns = now_ns;
+    cpu_board_reset(t, t->clock.base_cycle);
     t->trace = NULL;
     t->instructions = t->blocks = t->remembered = t->branches = t->mispredicts = t->activity_mispredicts = 0;
     memset(&t->activity, 0, sizeof t->activity);

@@ -15,6 +15,7 @@
 #include "units/mem/mem_timing.h"
 #include "units/unit_params.h"
 #include "units/unit_watch.h"
+#include "units/unit_words.h"
 
 /* Where a micro-operation of a class may execute; CPU_PORTS_NONE: it needs no port. */
 enum cpu_port_group {
@@ -64,6 +65,9 @@ struct cpu_amx_link {
     double (*stores_done_at)(void *context); /* time at which AMX stores so far are visible to loads */
     void *context;
     void (*skip)(void *context, unsigned op, uint64_t operand); /* counts one that is not timed; NULL = such words vanish */
+    /* The same as `send` for words one after another, up to the first with another answer than expected, whose cycle is stored.
+     * Returns how many were answered as expected. NULL: they are sent one by one. */
+    uint32_t (*send_words)(void *context, const struct unit_words *words, uint64_t *answered);
 };
 
 struct cpu_timing;

@@ -27,20 +27,25 @@ struct undo {
     } line[CPU_LOG_MAX * 2];
 };
 
-/* Asks memory or the AMX block as the block did. NULL when the answer is new or stores under way interfere. */
-static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint64_t operand)
+/* Asks memory or the AMX block as the block did, unless the answer to this access, `number`, is there. NULL when the answer is
+ * new or stores under way interfere. */
+static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint32_t number,
+                                           uint64_t operand)
 {
     const struct cpu_memo_access *a = &step->access;
     const uint64_t at = t->board.now + a->when, addr = operand + t->address_tag;
     if (a->kind == MEM_ACCESS_LOAD &&
         ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
         return NULL;
-    const struct cpu_answer answer = a->kind == CPU_ACCESS_AMX
-                                         ? cpu_ask_amx(t, at, a->bytes, operand)
-                                         : cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
-    t->answer[t->answers++] = answer;
-    const uint64_t cycles = answer.cycle - at;
-    return cycles <= CPU_MEMO_CYCLES_MAX ? branch_of(step, (uint32_t)cycles, (uint32_t)answer.level) : NULL;
+    struct cpu_answer *const answer = &t->answer[number];
+    if (number == t->answers) {
+        *answer = a->kind == CPU_ACCESS_AMX
+                      ? cpu_ask_amx(t, at, a->bytes, operand)
+                      : cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
+        t->answers++;
+    }
+    const uint64_t cycles = answer->cycle - at;
+    return cycles <= CPU_MEMO_CYCLES_MAX ? branch_of(step, (uint32_t)cycles, (uint32_t)answer->level) : NULL;
 }
 
 static void repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *a, uint64_t cycles, uint64_t addr,
@@ -76,8 +81,8 @@ static void take_back(struct cpu_timing *t, struct undo *undo)
     t->youngest = undo->youngest;
 }
 
-/* Repeats all accesses of a block as when it was placed. NULL when something went differently; up to there the block went as
- * before, so the answers hold when it is placed now. */
+/* Repeats all accesses of a block as when it was placed; t->answers of them are answered already. NULL when something went
+ * differently; up to there the block went as before, so the answers hold when it is placed now. */
 static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_plan *plan, const struct path *path,
                                          const uint64_t *address)
 {
@@ -85,10 +90,10 @@ static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_
     undo.forwards = undo.lines = 0;
     undo.amx_pending = t->amx_pending;
     undo.youngest = t->youngest;
-    while (path->step) {
+    for (uint32_t number = 0; path->step; number++) {
         const struct cpu_memo_access *a = &path->step->access;
-        const uint64_t operand = *address++;
-        const struct branch *b = repeat_access(t, plan, path->step, operand);
+        const uint64_t operand = address[number];
+        const struct branch *b = repeat_access(t, plan, path->step, number, operand);
         if (!b)
             break;
         if (a->kind == CPU_ACCESS_AMX) {
@@ -105,6 +110,74 @@ static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_
     }
     take_back(t, &undo);
     return NULL;
+}
+
+/* ---- blocks of AMX words ---- */
+
+#define WORDS_MIN 2 /* fewer are sent one by one */
+
+static struct run *make_run(struct cpu_memo *m, uint32_t count)
+{
+    struct run *run = cpu_memo_take(m, sizeof *run + count * (2 * sizeof run->when[0] + sizeof run->op[0]));
+    if (!run)
+        return NULL;
+    run->when = (uint32_t *)(void *)(run + 1);
+    run->answer = run->when + count;
+    run->op = (uint8_t *)(run->answer + count);
+    return run;
+}
+
+/* Writes the way down that the block has just gone. */
+static void note_run(struct cpu_timing *t, struct tree *tree, const struct end *end)
+{
+    const uint32_t count = tree->plan->addresses;
+    if (!tree->run)
+        tree->run = make_run(t->memo, count);
+    struct path *path = &tree->path;
+    for (uint32_t i = 0; tree->run && i < count; i++) {
+        struct step *const step = path->step;
+        tree->run->when[i] = step->access.when;
+        tree->run->answer[i] = (uint32_t)(t->answer[i].cycle - t->board.now - step->access.when);
+        tree->run->op[i] = step->access.bytes;
+        path = &branch_of(step, tree->run->answer[i], MEM_L1)->path;
+    }
+    if (tree->run)
+        tree->run->end = end;
+}
+
+/* Sends the words of a block as it went last time. NULL when one was answered differently: the answers up to that are kept. */
+static const struct end *repeat_run(struct cpu_timing *t, const struct run *run, uint32_t count, const uint64_t *address)
+{
+    const struct unit_words words = {.clock = &t->clock,
+                                     .now = t->board.now,
+                                     .op = run->op,
+                                     .operand = address,
+                                     .when = run->when,
+                                     .answer = run->answer,
+                                     .count = count};
+    uint64_t answered = 0;
+    const uint32_t same = t->amx.send_words(t->amx.context, &words, &answered);
+    if (same == count)
+        return run->end;
+    for (uint32_t i = 0; i < same; i++)
+        t->answer[i] = (struct cpu_answer){t->board.now + run->when[i] + run->answer[i], MEM_L1};
+    t->answer[same] = (struct cpu_answer){answered, MEM_L1};
+    t->answers = same + 1;
+    return NULL;
+}
+
+/* Repeats the accesses of a block in the quickest way that there is. */
+static const struct end *repeat_block(struct cpu_timing *t, struct tree *tree, const uint64_t *address)
+{
+    const struct cpu_plan *const plan = tree->plan;
+    const bool words = plan->only_words && plan->addresses >= WORDS_MIN && t->has_amx && t->amx.send_words;
+    const struct end *end = words && tree->run ? repeat_run(t, tree->run, plan->addresses, address) : NULL;
+    if (end)
+        return end;
+    end = repeat_accesses(t, plan, &tree->path, address);
+    if (end && words)
+        note_run(t, tree, end);
+    return end;
 }
 
 /* Keeps account of a block that was repeated. */
@@ -127,8 +200,8 @@ bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned o
     struct cpu_board *b = &t->board;
     t->answers = t->answers_used = 0;
     const bool waits = plan->has_sync && t->amx_pending; /* until the stores are visible, which no state tells */
-    const struct tree *tree = m->at && !waits ? tree_of(m->at, plan, outcome) : NULL;
-    const struct end *e = tree ? repeat_accesses(t, plan, &tree->path, address) : NULL;
+    struct tree *const tree = m->at && !waits ? tree_of(m->at, plan, outcome) : NULL;
+    const struct end *e = tree ? repeat_block(t, tree, address) : NULL;
     if (!e) {
         m->loss += m->at ? FAILURE_COST : 0;
         m->good_run = 0;

@@ -63,6 +63,7 @@ struct cpu_plan {
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
     bool has_amx, has_sync;
+    bool only_words;           /* its accesses are AMX words that do not store */
     bool stale;                /* its block may be gone: the plan must be compared before it is used again */
     uint64_t runs;             /* complete runs since activity was last taken */
     struct activity once;      /* what one complete run does */
@@ -166,9 +167,9 @@ struct cpu_timing {
     bool has_amx;
     struct cpu_amx_link amx;
 
-    uint64_t base_cycle, start_cycle;
-    double base_ns, ns_per_cycle; /* time of a cycle: base_ns + (cycle - base_cycle) * ns_per_cycle */
-    uint32_t l1_cycles;           /* latency of a plain load that hits */
+    struct unit_clock clock;
+    uint64_t start_cycle;
+    uint32_t l1_cycles;                                                     /* latency of a plain load that hits */
     uint32_t mispredict_cycles, forward_cycles, store_cycles, pointer_gain; /* store_cycles: from its issue to its data */
     uint8_t capacity[CPU_CALENDAR_GROUPS];
     uint8_t parent[CPU_CALENDAR_GROUPS];                       /* whose places the work of a group takes as well */
@@ -261,17 +262,12 @@ static inline void cpu_block_done(struct cpu_timing *t, struct cpu_plan *plan, c
 
 static inline double cpu_ns_of(const struct cpu_timing *t, uint64_t cycle)
 {
-    return t->base_ns + (double)(int64_t)(cycle - t->base_cycle) * t->ns_per_cycle;
+    return unit_ns_of(&t->clock, cycle);
 }
 
-/* The first cycle at or after a time; a thousandth of a cycle counts as rounding. */
 static inline uint64_t cpu_cycle_of(const struct cpu_timing *t, double ns)
 {
-    const double cycles = (ns - t->base_ns) / t->ns_per_cycle - 1e-3;
-    if (cycles <= 0.0)
-        return t->base_cycle;
-    const uint64_t whole = (uint64_t)cycles;
-    return t->base_cycle + whole + ((double)whole < cycles);
+    return unit_cycle_of(&t->clock, ns);
 }
 
 /* Sends an access to the memory system. */

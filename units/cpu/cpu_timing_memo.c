@@ -96,8 +96,7 @@ static struct chunk *new_chunk(size_t room)
     return c;
 }
 
-/* Memory that lasts until everything is forgotten; NULL when memory is out. */
-static void *take(struct cpu_memo *m, size_t bytes)
+void *cpu_memo_take(struct cpu_memo *m, size_t bytes)
 {
     bytes = (bytes + 15) / 16 * 16;
     if (!m->chunk || m->chunk->bytes - m->chunk->used < bytes) {
@@ -183,7 +182,7 @@ static struct state *intern(struct cpu_timing *t, bool add)
             m->lost = m->put_off = 0;
             return s;
         }
-    struct state *s = add ? take(m, sizeof *s + bytes) : NULL;
+    struct state *s = add ? cpu_memo_take(m, sizeof *s + bytes) : NULL;
     if (!s)
         return NULL;
     m->loss += ADDED_COST;
@@ -237,7 +236,7 @@ static enum keeping keeping_of(struct cpu_memo *m)
 static struct path *grow(struct cpu_memo *m, struct path *path, const struct cpu_memo_access *access)
 {
     if (!path->step) {
-        path->step = take(m, sizeof *path->step);
+        path->step = cpu_memo_take(m, sizeof *path->step);
         if (!path->step)
             return NULL;
         *path->step = (struct step){.access = *access};
@@ -245,7 +244,7 @@ static struct path *grow(struct cpu_memo *m, struct path *path, const struct cpu
     struct branch *b = branch_of(path->step, access->cycles, access->level);
     if (b)
         return &b->path;
-    b = take(m, sizeof *b);
+    b = cpu_memo_take(m, sizeof *b);
     if (!b)
         return NULL;
     *b = (struct branch){.next = path->step->branches, .cycles = access->cycles, .level = access->level};
@@ -262,7 +261,7 @@ static struct end *make_end(const struct cpu_timing *t, struct state *to)
     for (uint32_t i = 0; i < CPU_STALL_COUNT; i++)
         if (b->stall[i] != m->stall[i])
             stall[stalls++] = (struct end_stall){i, (uint32_t)(b->stall[i] - m->stall[i])};
-    struct end *end = take(m, sizeof *end + stalls * sizeof stall[0]);
+    struct end *end = cpu_memo_take(m, sizeof *end + stalls * sizeof stall[0]);
     if (!end)
         return NULL;
     end->cycles = (uint32_t)(b->now - t->block_start);
@@ -280,7 +279,7 @@ static void add_way(struct cpu_timing *t, const struct cpu_plan *plan, unsigned 
     struct tree *tree = tree_of(m->from, plan, outcome);
     if (!tree) {
         struct tree *const first = &m->from->first;
-        tree = first->plan ? take(m, sizeof *tree) : first;
+        tree = first->plan ? cpu_memo_take(m, sizeof *tree) : first;
         if (!tree)
             return;
         *tree = (struct tree){.next = tree == first ? NULL : first->next, .plan = plan, .outcome = outcome};

@@ -38,12 +38,20 @@ struct step {
     struct branch *branches; /* the one taken last comes first */
 };
 
+/* The way that a block of AMX words took last, side by side, so that the AMX block can take the words at once. */
+struct run {
+    const struct end *end;
+    uint32_t *when, *answer; /* as in struct unit_words */
+    uint8_t *op;
+};
+
 /* A block that begins in a state. */
 struct tree {
     struct tree *next;
     const struct cpu_plan *plan;
     unsigned outcome;
     struct path path;
+    struct run *run; /* NULL: not known yet, or the block makes other accesses, too */
 };
 
 /* Most states have one tree, which lies where the host looks anyway. */
@@ -76,6 +84,9 @@ struct cpu_memo {
     uint32_t idle, idle_next; /* blocks during which nothing is remembered, since that did not pay; the same for the next time */
     uint32_t *scratch;        /* a state while it is written */
 };
+
+/* Memory that lasts until everything is forgotten; NULL when memory is out. */
+void *cpu_memo_take(struct cpu_memo *memo, size_t bytes);
 
 static inline struct tree *tree_of(struct state *s, const struct cpu_plan *plan, unsigned outcome)
 {

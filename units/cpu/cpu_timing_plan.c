@@ -132,8 +132,10 @@ static struct cpu_plan *make_plan(const struct cpu_timing *t, const struct cpu_b
     plan->count = block->count;
     plan->addresses = block->mem_count;
     plan->end_pc = block->pc + 4 * (uint64_t)block->count;
+    plan->only_words = block->mem_count > 0;
     for (uint32_t i = 0; i < block->count; i++) {
         make_op(t, &block->insn[i], i, &plan->op[i]);
+        plan->only_words &= !(plan->op[i].kind & (CPU_OP_LOAD | CPU_OP_STORE | CPU_OP_AMX_STORE));
         plan->has_amx |= (plan->op[i].kind & CPU_OP_AMX) != 0;
         plan->has_sync |= (plan->op[i].kind & CPU_OP_SYNC) != 0;
     }
