@@ -17,11 +17,11 @@
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define BYTES_MAX   (UINT64_C(48) << 20) /* of states and trees; beyond, all are forgotten */
-/* Blocks placed since the last one that was remembered or that led to a known state. The first one often leads back at once.
+/* Blocks placed since the last one that was remembered or that led to a known state. The first few often lead back at once.
  * After that a core takes about a window of instructions to come back to a loop that it knows, which is looked for meanwhile. A
  * loop that is not known yet is learned next, piece by piece. When none turns up, keeping states is put off: a new state costs as
  * much as ten remembered blocks save. */
-#define LOST_NEAR    1
+#define LOST_NEAR    6
 #define LOST_LEARN   256
 #define LOST_MAX     288
 #define PUT_OFF_LOOK 2 /* every so many blocks */

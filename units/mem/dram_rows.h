@@ -85,8 +85,7 @@ static inline void refresh_bank(const struct dram_channel *c, struct dram_bank *
 
 static inline void take_data(struct dram_channel *c, int64_t from, int64_t clocks)
 {
-    for (int64_t slot = from >> c->burst_shift; slot * c->t.burst < from + clocks; slot++)
-        dram_slots_take(&c->data, slot);
+    dram_slots_take_all(&c->data, from >> c->burst_shift, (from + clocks + c->t.burst - 1) >> c->burst_shift);
 }
 
 /* How long everything stands still for the refresh of a bank that nothing may overtake: until the open row is precharged. Only
@@ -113,8 +112,7 @@ static inline void stand_still(struct dram_channel *c, int64_t from, int64_t clo
 {
     const int spacing = c->t.activate_spacing;
     take_data(c, from, clocks);
-    for (int64_t slot = from / spacing; slot * spacing < from + clocks; slot++)
-        dram_slots_take(&c->activates, slot);
+    dram_slots_take_all(&c->activates, from / spacing, (from + clocks + spacing - 1) / spacing);
 }
 
 /* Blocks the data bus for the refreshes that come before a command at `command`. True when there was one. Slots of the data bus

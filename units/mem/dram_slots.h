@@ -90,6 +90,17 @@ static inline void dram_slots_take(struct dram_slots *slots, int64_t slot)
     dram_slots_take_bits(slots, slot >> 6, UINT64_C(1) << (slot & 63));
 }
 
+/* Takes the slots from `first` on up to `end`, exclusively. */
+static inline void dram_slots_take_all(struct dram_slots *slots, int64_t first, int64_t end)
+{
+    while (first < end) {
+        const int64_t word = first >> 6, next = (word + 1) * 64 < end ? (word + 1) * 64 : end;
+        const uint64_t bits = ~UINT64_C(0) >> (64 - (next - first)) << (first & 63);
+        dram_slots_take_bits(slots, word, bits);
+        first = next;
+    }
+}
+
 /* Takes slots from `first` on; bit 0 is the first one. */
 static inline void dram_slots_take_run(struct dram_slots *slots, int64_t first, uint64_t bits)
 {
