@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct dram_timing timing;
 
@@ -192,6 +193,27 @@ static void test_other_rates_share_the_command_bus_alike(void)
     }
 }
 
+/* Many slots at once are what they are one by one, also where the window moves on or lies behind them. */
+static void test_slots_at_once(void)
+{
+    struct dram_slots apart, at_once;
+    uint64_t seed = 8;
+    int64_t at = 100;
+    dram_slots_clear(&apart);
+    dram_slots_clear(&at_once);
+    for (unsigned i = 0; i < 3000; i++) {
+        const uint64_t random = suite_random(&seed);
+        const int64_t first = at - (int64_t)(random % 6000), end = first + (int64_t)(random >> 32) % (i % 9 ? 200 : 9000);
+        at += (int64_t)(random >> 20) % (i % 50 ? 300 : 20000);
+        if (first < 0)
+            continue;
+        for (int64_t slot = first; slot < end; slot++)
+            dram_slots_take(&apart, slot);
+        dram_slots_take_all(&at_once, first, end);
+        CHECK(memcmp(&apart, &at_once, sizeof apart) == 0, "slots %lld to %lld", (long long)first, (long long)end);
+    }
+}
+
 static const struct suite_test tests[] = {
     {"tells row hit, miss and conflict apart", test_row_hit_miss_and_conflict},
     {"opens a bank again after tRC", test_same_bank_waits_for_trc},
@@ -202,6 +224,7 @@ static const struct suite_test tests[] = {
     {"pays for refresh", test_refresh_costs_what_it_must},
     {"loses and doubles nothing", test_nothing_is_lost},
     {"knows the standards", test_standards},
+    {"takes many slots at once", test_slots_at_once},
     {"shares the command bus alike at other rates", test_other_rates_share_the_command_bus_alike},
 };
 
