@@ -82,8 +82,21 @@ static struct format_prefix prefix_of(double number)
     return format_prefix(fabs(number), 0.9995);
 }
 
+/* A unit that has a prefix of its own loses it, so that none gets two. */
+static double without_prefix(double number, const char **unit)
+{
+    static const char *const of_giga[] = {"GFLOPS", "GOPS", "GB/s"};
+    for (size_t i = 0; i < sizeof of_giga / sizeof *of_giga; i++)
+        if (strcmp(*unit, of_giga[i]) == 0) {
+            ++*unit;
+            return 1e9 * number;
+        }
+    return number;
+}
+
 char *format_si(char text[FORMAT_SIZE], double number, const char *unit)
 {
+    number = without_prefix(number, &unit);
     const struct format_prefix p = prefix_of(number);
     char digits[FORMAT_SIZE];
     snprintf(text, FORMAT_SIZE, "%.24s %s%.16s", format_digits(digits, number / p.factor, 3), p.text, unit);

@@ -37,6 +37,8 @@ static void test_units(void)
     char text[FORMAT_SIZE];
     CU_ASSERT_STRING_EQUAL(format_si(text, 0.0027, "s"), "2.70 ms");
     CU_ASSERT_STRING_EQUAL(format_si(text, 1.4848e12, "FLOPS"), "1.48 TFLOPS");
+    CU_ASSERT_STRING_EQUAL(format_si(text, 1174, "GFLOPS"), "1.17 TFLOPS");
+    CU_ASSERT_STRING_EQUAL(format_quantity(text, 0.25, "GB/s"), "250 MB/s");
     CU_ASSERT_STRING_EQUAL(format_si(text, 999.9e-6, "s"), "1.00 ms");
     CU_ASSERT_STRING_EQUAL(format_si(text, 0, "W"), "0.00 W");
     CU_ASSERT_STRING_EQUAL(format_si(text, -12.34, "W"), "-12.3 W");
