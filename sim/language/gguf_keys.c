@@ -3,6 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+void gguf_architecture(const struct gguf *gguf, char text[GGUF_ARCHITECTURE_BYTES])
+{
+    gguf_text(gguf_find(gguf, "general.architecture"), text, GGUF_ARCHITECTURE_BYTES);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+}
+
 const struct gguf_value *gguf_key(const struct gguf_keys *k, const char *name, char key[GGUF_KEY_BYTES])
 {
     snprintf(key, GGUF_KEY_BYTES, "%s.%s", k->architecture, name);

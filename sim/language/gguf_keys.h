@@ -4,7 +4,10 @@
 
 #include "sim/language/gguf.h"
 
-enum { GGUF_KEY_BYTES = 128 };
+enum { GGUF_KEY_BYTES = 128, GGUF_ARCHITECTURE_BYTES = 64 };
+
+/* general.architecture, "" when there is none. Control characters, which no name has, are written as ?. */
+void gguf_architecture(const struct gguf *gguf, char text[GGUF_ARCHITECTURE_BYTES]);
 
 struct gguf_keys {
     const struct gguf *gguf;

@@ -128,9 +128,9 @@ static void read_dimensions(struct gguf_keys *k, struct language_shape *s)
 
 bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct orch_error *error)
 {
-    char architecture[64];
+    char architecture[GGUF_ARCHITECTURE_BYTES];
     *shape = (struct language_shape){0};
-    gguf_text(gguf_find(gguf, "general.architecture"), architecture, sizeof architecture);
+    gguf_architecture(gguf, architecture);
     if (!*architecture)
         return orch_fail(error, ORCH_USAGE,
                          "%.300s: metadata: general.architecture is missing; the file does not describe its model",

@@ -102,9 +102,9 @@ static unsigned kinds_of(const struct gguf *gguf, unsigned width)
 
 bool encoder_gguf_config(const struct gguf *gguf, struct encoder_config *config, struct orch_error *error)
 {
-    char architecture[64];
+    char architecture[GGUF_ARCHITECTURE_BYTES];
     struct gguf_keys k = {gguf, architecture, error, true};
-    gguf_text(gguf_find(gguf, "general.architecture"), architecture, sizeof architecture);
+    gguf_architecture(gguf, architecture);
     *config = (struct encoder_config){.family = encoder_gguf_family(architecture)};
     if (!config->family)
         return orch_fail(error, ORCH_UNMODELLED, "metadata: general.architecture '%.40s' is none of an encoder", architecture);

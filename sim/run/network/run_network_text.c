@@ -103,6 +103,9 @@ static bool see_all(struct net_model *model, struct net_array **input, struct or
         const int64_t dim = input[ids] && input[ids]->dims == 2 ? input[ids]->shape[d] : net_dim_bound(model, v->shape.dim[d]);
         shape[d] = dim < NET_UNKNOWN ? model->usual[-1 - dim] : dim;
     }
+    if (shape[1] > 0 && (uint64_t)shape[1] > encoder_limits_of(model).tokens)
+        return orch_fail(error, ORCH_USAGE, "texts of %lld tokens: the model has places for %llu", (long long)shape[1],
+                         (unsigned long long)encoder_limits_of(model).tokens);
     if (!input[mask] && (shape[0] < 1 || shape[1] < 1))
         return true; /* whoever generates inputs says what is open */
     if (!input[mask]) {

@@ -243,6 +243,7 @@ static void test_kinds(void)
 
 static void test_texts(void)
 {
+    static const char *const dims[] = {"sequence=21"};
     const struct language_options options = {.prompt_text =
                                                  "the cat sat on the mat the cat sat on the mat the cat sat on the mat the",
                                              .sampling = {.repetition_penalty = 1}};
@@ -252,6 +253,11 @@ static void test_texts(void)
                    (struct run_request){.unit = "cpu", .mode = RUN_FUNCTIONAL, .threads = 1, .language = &options});
         CHECK(!o.ok && o.error.exit_code == ORCH_USAGE && strstr(o.error.text, "the model has places for 20"), "%s: %s",
               models[m], o.error.text);
+        run_result_free(&o.result);
+        o = run_on(db, "m1", path_of(models[m], "gguf"),
+                   (struct run_request){.unit = "gpu", .mode = RUN_TIMING, .threads = 1, .dims = dims, .dim_count = 1});
+        CHECK(!o.ok && o.error.exit_code == ORCH_USAGE && strstr(o.error.text, "texts of 21 tokens"), "%s: %s", models[m],
+              o.error.text);
         run_result_free(&o.result);
     }
 }
