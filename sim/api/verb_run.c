@@ -412,7 +412,7 @@ const struct api_verb verb_run = {
                 "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object,\n"
                 "AMX words included, the description of a GPU launch (abi.json, or the folder that holds it), the source of a\n"
                 "GPU kernel (.cl, .metal, .ll: see orchard compile), a Neural Engine program (.hwx, .anec, raw descriptors; gz\n"
-                "too), a network (.onnx, .mlmodel, .mlpackage), a language model (.gguf), what transformers saves (a folder) or\n"
+                "too), a network (.onnx, .mlmodel, .mlpackage), a language model or encoder (.gguf, or transformers' folder) or\n"
                 "model:NAME of orchard models. The answer is recorded in the performance database and found there again.\n"
                 "Operators of networks run by kernels of the unit, or of the one predicted to be done first (auto).\n"
                 "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode\n"

@@ -170,8 +170,8 @@ const struct api_verb verb_serve = {
             .synopsis = "[MODEL...] [options]",
             .summary = "a server: KServe/Triton, completions, /metrics, pages of runs",
             .text =
-                "MODEL is a network (.onnx), a language model (.gguf, or what transformers saves), a folder of an encoder of "
-                "texts (BERT and its kin) or one of a Triton "
+                "MODEL is a network (.onnx), a language model (.gguf, or what transformers saves), an encoder of texts "
+                "(a .gguf or folder of BERT and its kin) or a folder of a Triton "
                 "repository. Values are computed by "
                 "kernels\n"
                 "of the simulated unit; replies say the simulated seconds and joules, and the temperature of the machine's die. "

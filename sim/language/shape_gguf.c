@@ -1,75 +1,25 @@
 /* Shapes from the metadata of GGUF files. Keys: ggml, docs/gguf.md, section "LLM". */
+#include "sim/language/gguf_keys.h"
 #include "sim/language/rotation.h"
 #include "sim/language/shape.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Reads stop at the first error. */
-struct keys {
-    const struct gguf *gguf;
-    const char *architecture;
-    struct orch_error *error;
-    bool ok;
-};
-
-static const struct gguf_value *find(const struct keys *k, const char *name, char *key, size_t size)
-{
-    snprintf(key, size, "%s.%s", k->architecture, name);
-    return gguf_find(k->gguf, key);
-}
-
-/* An integer from 1 to `most`; of an array, whose items stand for layers, all have to be the same. `absent` 0: it must be there.
- */
-static unsigned whole(struct keys *k, const char *name, uint64_t most, unsigned absent)
-{
-    char key[128];
-    const struct gguf_value *const value = find(k, name, key, sizeof key);
-    uint64_t number = 0, other = 0;
-    if (!k->ok || (!value && absent))
-        return absent;
-    if (!value) {
-        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s is missing; the file does not describe its model", key);
-        return 0;
-    }
-    if (!gguf_whole(value, 0, &number) || number == 0 || number > most) {
-        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s: expected an integer from 1 to %" PRIu64, key, most);
-        return 0;
-    }
-    for (uint64_t i = 1; i < value->count && gguf_whole(value, i, &other); i++)
-        if (other != number)
-            k->ok = orch_fail(k->error, ORCH_UNMODELLED, "metadata: %s: layers that differ are not modelled", key);
-    return (unsigned)number;
-}
-
-static double number(struct keys *k, const char *name, double low, double high, double absent)
-{
-    char key[128];
-    const struct gguf_value *const value = find(k, name, key, sizeof key);
-    double got;
-    if (!k->ok || !value)
-        return absent;
-    if (!gguf_number(value, 0, &got) || !(got >= low && got <= high)) {
-        k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s: expected a number from %g to %g", key, low, high);
-        return absent;
-    }
-    return got;
-}
-
 /* Keys of llama.cpp (gguf-py/gguf/constants.py). attn_factor is what is left beside YaRN's own. */
-static void read_yarn(struct keys *k, struct language_shape *s)
+static void read_yarn(struct gguf_keys *k, struct language_shape *s)
 {
     s->scaling = SHAPE_SCALING_YARN;
-    s->scaling_low = number(k, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, 1);
-    s->scaling_high = number(k, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, 32);
-    s->scaling_attention = number(k, "rope.scaling.attn_factor", 1e-3, 1e3, 1) * rotation_yarn_attention(s->scaling_factor);
+    s->scaling_low = gguf_key_number(k, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, 1);
+    s->scaling_high = gguf_key_number(k, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, 32);
+    s->scaling_attention =
+        gguf_key_number(k, "rope.scaling.attn_factor", 1e-3, 1e3, 1) * rotation_yarn_attention(s->scaling_factor);
     if (k->ok && !(s->scaling_factor > 0))
         k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s.rope.scaling.factor is missing", k->architecture);
 }
 
-static void read_factors(struct keys *k, const char *name, const struct language_shape *s, float *to)
+static void read_factors(struct gguf_keys *k, const char *name, const struct language_shape *s, float *to)
 {
     const struct weight_tensor *const t = weight_find(gguf_weights(k->gguf), name);
     const unsigned pairs = s->rope_size / 2;
@@ -86,26 +36,27 @@ static void read_factors(struct keys *k, const char *name, const struct language
             k->ok = orch_fail(k->error, ORCH_USAGE, "tensor '%s', value %u: expected a number above 0", name, i);
 }
 
-static void read_long(struct keys *k, struct language_shape *s)
+static void read_long(struct gguf_keys *k, struct language_shape *s)
 {
     const double longer = (double)s->context / s->scaling_context;
     s->scaling = SHAPE_SCALING_LONGROPE;
     read_factors(k, "rope_factors_short.weight", s, s->scaling_short);
     read_factors(k, "rope_factors_long.weight", s, s->scaling_long);
-    s->scaling_attention = number(k, "rope.scaling.attn_factor", 1e-3, 1e3, rotation_long_attention(longer, s->scaling_context));
+    s->scaling_attention =
+        gguf_key_number(k, "rope.scaling.attn_factor", 1e-3, 1e3, rotation_long_attention(longer, s->scaling_context));
 }
 
-static void read_rotation(struct keys *k, struct language_shape *s)
+static void read_rotation(struct gguf_keys *k, struct language_shape *s)
 {
-    char key[128], type[32];
+    char key[GGUF_KEY_BYTES], type[32];
     s->rope = s->family->rope;
     if (s->rope == SHAPE_ROPE_NONE)
         return;
-    s->rope_size = whole(k, "rope.dimension_count", s->head_size ? s->head_size : 1, s->head_size ? s->head_size : 1);
-    s->rope_base = number(k, "rope.freq_base", 1, 1e12, 10000);
-    gguf_text(find(k, "rope.scaling.type", key, sizeof key), type, sizeof type);
-    s->scaling_factor = number(k, "rope.scaling.factor", 1e-3, 1e6, 0);
-    s->scaling_context = whole(k, "rope.scaling.original_context_length", UINT32_MAX, s->context ? s->context : 1);
+    s->rope_size = gguf_key_whole(k, "rope.dimension_count", s->head_size ? s->head_size : 1, s->head_size ? s->head_size : 1);
+    s->rope_base = gguf_key_number(k, "rope.freq_base", 1, 1e12, 10000);
+    gguf_text(gguf_key(k, "rope.scaling.type", key), type, sizeof type);
+    s->scaling_factor = gguf_key_number(k, "rope.scaling.factor", 1e-3, 1e6, 0);
+    s->scaling_context = gguf_key_whole(k, "rope.scaling.original_context_length", UINT32_MAX, s->context ? s->context : 1);
     const struct weight_list *const weights = gguf_weights(k->gguf);
     const bool lists = weight_find(weights, "rope_factors_long.weight") && weight_find(weights, "rope_factors_short.weight");
     if (lists || strcmp(type, "longrope") == 0)
@@ -124,62 +75,62 @@ static void read_rotation(struct keys *k, struct language_shape *s)
 /* A text of T5 is encoded by as many layers as decode it, unless the file says otherwise. Keys: llama.cpp,
  * gguf-py/gguf/constants.py (relative_buckets_count, decoder_start_token_id, decoder_block_count). Files of T5 1.1 and Flan-T5
  * have gates. */
-static void read_text_encoder(struct keys *k, struct language_shape *s)
+static void read_text_encoder(struct gguf_keys *k, struct language_shape *s)
 {
     if (weight_find(gguf_weights(k->gguf), "enc.blk.0.ffn_gate.weight"))
         s->family = shape_family_named("t5-gated");
     s->encoder_layers = s->layers;
-    s->layers = whole(k, "decoder_block_count", 65536, s->layers ? s->layers : 1);
+    s->layers = gguf_key_whole(k, "decoder_block_count", 65536, s->layers ? s->layers : 1);
     s->encoder_context = s->context;
-    s->distances = whole(k, "attention.relative_buckets_count", 4096, SHAPE_DISTANCES);
-    s->first_token = (uint32_t)number(k, "decoder_start_token_id", 0, INT32_MAX, 0);
+    s->distances = gguf_key_whole(k, "attention.relative_buckets_count", 4096, SHAPE_DISTANCES);
+    s->first_token = (uint32_t)gguf_key_number(k, "decoder_start_token_id", 0, INT32_MAX, 0);
     if (k->ok && s->distances % 4)
         k->ok = orch_fail(k->error, ORCH_USAGE, "metadata: %s.attention.relative_buckets_count: %u is no multiple of 4",
                           k->architecture, s->distances);
 }
 
 /* Keys of both halves of Whisper: ggml, docs/gguf.md, section "Whisper". */
-static void read_sound_encoder(struct keys *k, struct language_shape *s)
+static void read_sound_encoder(struct gguf_keys *k, struct language_shape *s)
 {
-    struct keys encoder = {k->gguf, "whisper.encoder", k->error, k->ok};
-    const unsigned width = whole(&encoder, "embedding_length", 1 << 24, s->width ? s->width : 1);
-    s->encoder_layers = whole(&encoder, "block_count", 65536, 0);
-    s->encoder_context = whole(&encoder, "context_length", 1 << 20, 0);
-    s->encoder_channels = whole(&encoder, "mels_count", 65536, 0);
+    struct gguf_keys encoder = {k->gguf, "whisper.encoder", k->error, k->ok};
+    const unsigned width = gguf_key_whole(&encoder, "embedding_length", 1 << 24, s->width ? s->width : 1);
+    s->encoder_layers = gguf_key_whole(&encoder, "block_count", 65536, 0);
+    s->encoder_context = gguf_key_whole(&encoder, "context_length", 1 << 20, 0);
+    s->encoder_channels = gguf_key_whole(&encoder, "mels_count", 65536, 0);
     k->ok = encoder.ok;
     if (k->ok && width != s->width)
         k->ok = orch_fail(k->error, ORCH_UNMODELLED, "metadata: an encoder of width %u before a decoder of %u is not modelled",
                           width, s->width);
 }
 
-static void read_dimensions(struct keys *k, struct language_shape *s)
+static void read_dimensions(struct gguf_keys *k, struct language_shape *s)
 {
     const struct gguf_value *const tokens = gguf_find(k->gguf, "tokenizer.ggml.tokens");
     const unsigned listed = tokens && tokens->type == GGUF_ARRAY && tokens->count <= INT32_MAX ? (unsigned)tokens->count : 0;
-    s->layers = whole(k, "block_count", 65536, 0);
-    s->width = whole(k, "embedding_length", 1 << 24, 0);
-    s->heads = whole(k, "attention.head_count", 65536, 0);
-    s->kv_heads = whole(k, "attention.head_count_kv", 65536, s->heads);
-    s->head_size = whole(k, "attention.key_length", 65536, s->heads && s->width >= s->heads ? s->width / s->heads : 1);
-    s->feed_forward = whole(k, "feed_forward_length", 1 << 24, s->family->positions ? 4 * s->width : 0);
-    s->context = whole(k, "context_length", UINT32_MAX, 0);
-    s->vocabulary = whole(k, "vocab_size", INT32_MAX, listed);
-    s->epsilon = number(
+    s->layers = gguf_key_whole(k, "block_count", 65536, 0);
+    s->width = gguf_key_whole(k, "embedding_length", 1 << 24, 0);
+    s->heads = gguf_key_whole(k, "attention.head_count", 65536, 0);
+    s->kv_heads = gguf_key_whole(k, "attention.head_count_kv", 65536, s->heads);
+    s->head_size = gguf_key_whole(k, "attention.key_length", 65536, s->heads && s->width >= s->heads ? s->width / s->heads : 1);
+    s->feed_forward = gguf_key_whole(k, "feed_forward_length", 1 << 24, s->family->positions ? 4 * s->width : 0);
+    s->context = gguf_key_whole(k, "context_length", UINT32_MAX, 0);
+    s->vocabulary = gguf_key_whole(k, "vocab_size", INT32_MAX, listed);
+    s->epsilon = gguf_key_number(
         k, s->family->norm == SHAPE_LAYER_NORM ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", 0, 1, 1e-5);
     /* 0 experts and no window are written as 0 by some converters. */
-    s->experts = (unsigned)number(k, "expert_count", 0, 65536, 0);
-    s->experts_used = s->experts ? whole(k, "expert_used_count", s->experts, 0) : 0;
+    s->experts = (unsigned)gguf_key_number(k, "expert_count", 0, 65536, 0);
+    s->experts_used = s->experts ? gguf_key_whole(k, "expert_used_count", s->experts, 0) : 0;
     if (s->experts)
-        s->feed_forward = whole(k, "expert_feed_forward_length", 1 << 24, s->feed_forward ? s->feed_forward : 1);
-    s->window = (unsigned)number(k, "attention.sliding_window", 0, INT32_MAX, 0);
+        s->feed_forward = gguf_key_whole(k, "expert_feed_forward_length", 1 << 24, s->feed_forward ? s->feed_forward : 1);
+    s->window = (unsigned)gguf_key_number(k, "attention.sliding_window", 0, INT32_MAX, 0);
     s->window_every = s->family->sinks ? SHAPE_WINDOW_EVERY : 0; /* llama.cpp, src/llama-hparams.cpp: its files do not say */
 }
 
 bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct orch_error *error)
 {
-    char architecture[64];
+    char architecture[GGUF_ARCHITECTURE_BYTES];
     *shape = (struct language_shape){0};
-    gguf_text(gguf_find(gguf, "general.architecture"), architecture, sizeof architecture);
+    gguf_architecture(gguf, architecture);
     if (!*architecture)
         return orch_fail(error, ORCH_USAGE,
                          "%.300s: metadata: general.architecture is missing; the file does not describe its model",
@@ -189,7 +140,7 @@ bool shape_of_gguf(const struct gguf *gguf, struct language_shape *shape, struct
         return orch_fail(error, ORCH_UNMODELLED, "%.300s: metadata: general.architecture '%.40s' is not modelled",
                          gguf_name(gguf), architecture);
     const bool sound = shape->family->encoder && !shape->family->encodes_text;
-    struct keys k = {gguf, sound ? "whisper.decoder" : architecture, error, true};
+    struct gguf_keys k = {gguf, sound ? "whisper.decoder" : architecture, error, true};
     read_dimensions(&k, shape);
     if (k.ok && shape->family->encoder)
         (sound ? read_sound_encoder : read_text_encoder)(&k, shape);

@@ -99,6 +99,21 @@ bool vocabulary_beside_open(const char *file, struct vocabulary_beside **vocabul
     return ok;
 }
 
+bool vocabulary_within_open(const char *file, struct vocabulary_beside **vocabulary, struct orch_error *error)
+{
+    struct vocabulary_beside *const v = calloc(1, sizeof *v);
+    *vocabulary = NULL;
+    if (!v)
+        return orch_no_memory(error);
+    v->gguf = gguf_open(file, error);
+    v->tokenizer = v->gguf ? tokenizer_create(v->gguf, error) : NULL;
+    if (v->tokenizer)
+        *vocabulary = v;
+    else
+        vocabulary_beside_close(v);
+    return *vocabulary != NULL;
+}
+
 void vocabulary_beside_close(struct vocabulary_beside *vocabulary)
 {
     if (!vocabulary)

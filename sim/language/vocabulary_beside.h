@@ -9,6 +9,8 @@ struct vocabulary_beside;
 
 /* *vocabulary NULL = there is none. False: it is damaged. */
 bool vocabulary_beside_open(const char *file, struct vocabulary_beside **vocabulary, struct orch_error *error);
+/* The one within a GGUF file. */
+bool vocabulary_within_open(const char *file, struct vocabulary_beside **vocabulary, struct orch_error *error);
 void vocabulary_beside_close(struct vocabulary_beside *vocabulary);
 const struct tokenizer *vocabulary_beside_tokenizer(const struct vocabulary_beside *vocabulary);
 

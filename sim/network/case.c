@@ -4,6 +4,7 @@
 #include "sim/base/file_read.h"
 #include "sim/base/json_read.h"
 #include "sim/network/arrays.h"
+#include "sim/network/encoder/encoder.h"
 #include "sim/network/onnx/onnx.h"
 
 #include <dirent.h>
@@ -53,7 +54,10 @@ bool net_case_model(const char *folder, char *path, size_t size)
     for (size_t k = 0; k < ARRAY_COUNT(endings); k++)
         if (only_one(folder, endings[k], path, size))
             return true;
-    return false;
+    if (only_one(folder, ".gguf", path, size) && encoder_is(path))
+        return true;
+    snprintf(path, size, "%s", folder);
+    return encoder_is(folder);
 }
 
 static bool open_golden(const char *folder, char path[PATH_MAX], struct json_reader *r, struct orch_error *error)

@@ -1,5 +1,6 @@
 /* Networks with given inputs and expected outputs, in two layouts: a model with golden/golden.json and .npy files, and ONNX's own
- * backend tests, a model with test_data_set_N/{input,output}_M.pb. The model is model.onnx, model.mlmodel or a .mlpackage.
+ * backend tests, a model with test_data_set_N/{input,output}_M.pb. The model is model.onnx, model.mlmodel, a .mlpackage, or
+ * an encoder of texts: a .gguf, or the folder itself.
  */
 #ifndef ORCHARD_SIM_NETWORK_CASE_H
 #define ORCHARD_SIM_NETWORK_CASE_H

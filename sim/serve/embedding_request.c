@@ -22,7 +22,11 @@ static bool find_model(struct embedding_request *e, const struct json_node *top)
         e->model = only;
     if (!e->model)
         return json_wrong(top, "model", "no encoder '%.80s' is served", name ? name : "");
-    return e->model->vocabulary || json_wrong(top, "model", "'%.80s' is no folder of an encoder of texts", e->model->entry.name);
+    if (!e->model->vocabulary)
+        return json_wrong(top, "model", "'%.80s' is no encoder of texts", e->model->entry.name);
+    return encoder_pools(e->model->network) ||
+           json_wrong(top, "model", "'%.80s' has rows of tokens and no embedding of a text (pooling_type 0)",
+                      e->model->entry.name);
 }
 
 /* The next text, whose tokens are added; NULL when there are too many, or memory is out. */

@@ -59,18 +59,6 @@ static void show_shapes(struct served_model *m)
     }
 }
 
-/* The tokenizer of a folder of an encoder, which it needs for texts. */
-static bool open_vocabulary(struct served_model *m, struct orch_error *error)
-{
-    char path[4096];
-    if (!encoder_is(m->entry.workload))
-        return true;
-    snprintf(path, sizeof path, "%.3900s/config.json", m->entry.workload);
-    return vocabulary_beside_open(path, &m->vocabulary, error) &&
-           (m->vocabulary ||
-            orch_fail(error, ORCH_USAGE, "%.300s: neither tokenizer.json nor vocab.txt is there", m->entry.workload));
-}
-
 static bool open_model(struct served *s, const char *text, struct orch_error *error)
 {
     struct served_model *const m = &s->model[s->models];
@@ -87,7 +75,7 @@ static bool open_model(struct served *s, const char *text, struct orch_error *er
             return false;
     } else {
         m->network = net_import(m->entry.workload, error);
-        if (!m->network || !open_vocabulary(m, error))
+        if (!m->network || (encoder_is(m->entry.workload) && !encoder_vocabulary_open(m->entry.workload, &m->vocabulary, error)))
             return false;
         show_shapes(m);
     }

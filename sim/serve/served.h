@@ -40,7 +40,7 @@ struct served_model {
     struct net_model *network;            /* as imported, for names, types and shapes; NULL = a language model */
     struct net_model *shown;              /* the same with the shapes of outputs, as far as they are known; NULL = they are not */
     struct language_model tokens;         /* of language models: tokenizer and shape */
-    struct vocabulary_beside *vocabulary; /* of folders of encoders of texts; NULL = something else */
+    struct vocabulary_beside *vocabulary; /* of encoders of texts; NULL = something else */
     unsigned most;                        /* samples of a request; 0 = shapes are literal */
     struct served_counts counts;          /* under the lock of `served` */
     struct served_shape *shape;           /* shapes that were asked for lately */

@@ -14,20 +14,48 @@
 
 enum { FILE_MOST = 1 << 22, PATH_BYTES = 4096 };
 
-#define BERT_TENSORS                                                                                                             \
-    "encoder.layer.%u.attention.self.query", "encoder.layer.%u.attention.self.key", "encoder.layer.%u.attention.self.value",     \
-        "encoder.layer.%u.attention.output.dense", "encoder.layer.%u.attention.output.LayerNorm",                                \
-        "encoder.layer.%u.intermediate.dense", "encoder.layer.%u.output.dense", "encoder.layer.%u.output.LayerNorm"
-#define BERT_MEMBERS                                                                                                             \
-    "num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "hidden_act", "layer_norm_eps"
+static const struct encoder_names names_bert = {
+    .words = "embeddings.word_embeddings",
+    .places = "embeddings.position_embeddings",
+    .kinds = "embeddings.token_type_embeddings",
+    .first_norm = "embeddings.LayerNorm",
+    .query = "encoder.layer.%u.attention.self.query",
+    .key = "encoder.layer.%u.attention.self.key",
+    .value = "encoder.layer.%u.attention.self.value",
+    .attended = "encoder.layer.%u.attention.output.dense",
+    .attended_norm = "encoder.layer.%u.attention.output.LayerNorm",
+    .up = "encoder.layer.%u.intermediate.dense",
+    .down = "encoder.layer.%u.output.dense",
+    .norm = "encoder.layer.%u.output.LayerNorm",
+    .pooler = "pooler.dense",
+};
+static const struct encoder_names names_distilbert = {
+    .words = "embeddings.word_embeddings",
+    .places = "embeddings.position_embeddings",
+    .first_norm = "embeddings.LayerNorm",
+    .query = "transformer.layer.%u.attention.q_lin",
+    .key = "transformer.layer.%u.attention.k_lin",
+    .value = "transformer.layer.%u.attention.v_lin",
+    .attended = "transformer.layer.%u.attention.out_lin",
+    .attended_norm = "transformer.layer.%u.sa_layer_norm",
+    .up = "transformer.layer.%u.ffn.lin1",
+    .down = "transformer.layer.%u.ffn.lin2",
+    .norm = "transformer.layer.%u.output_layer_norm",
+};
 
+#define BERT_MEMBERS                                                                                                             \
+    .layers = "num_hidden_layers", .width = "hidden_size", .heads = "num_attention_heads", .feed_forward = "intermediate_size",  \
+    .activation = "hidden_act", .epsilon = "layer_norm_eps", .kinds = true, .names = &names_bert
 static const struct encoder_family families[] = {
-    {"bert", BERT_MEMBERS, BERT_TENSORS, true, false},
-    {"roberta xlm-roberta camembert", BERT_MEMBERS, BERT_TENSORS, true, true},
-    {"distilbert", "n_layers", "dim", "n_heads", "hidden_dim", "activation", NULL, "transformer.layer.%u.attention.q_lin",
-     "transformer.layer.%u.attention.k_lin", "transformer.layer.%u.attention.v_lin", "transformer.layer.%u.attention.out_lin",
-     "transformer.layer.%u.sa_layer_norm", "transformer.layer.%u.ffn.lin1", "transformer.layer.%u.ffn.lin2",
-     "transformer.layer.%u.output_layer_norm", false, false},
+    {.types = "bert", BERT_MEMBERS},
+    {.types = "roberta xlm-roberta camembert", BERT_MEMBERS, .behind_padding = true},
+    {.types = "distilbert",
+     .names = &names_distilbert,
+     .layers = "n_layers",
+     .width = "dim",
+     .heads = "n_heads",
+     .feed_forward = "hidden_dim",
+     .activation = "activation"},
 };
 
 static const struct encoder_family *family_named(const char *type)

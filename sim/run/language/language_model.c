@@ -12,7 +12,7 @@ bool language_model_is(const char *workload)
 {
     const char *const dot = strrchr(workload, '.');
     return (strncmp(workload, LANGUAGE_ZOO, strlen(LANGUAGE_ZOO)) == 0 && !net_zoo_find(workload)) ||
-           (dot && strcmp(dot, ".gguf") == 0) || (transformers_is(workload) && !encoder_is(workload));
+           (((dot && strcmp(dot, ".gguf") == 0) || transformers_is(workload)) && !encoder_is(workload));
 }
 
 bool language_model_generates(const char *workload)

@@ -1,12 +1,10 @@
 #include "sim/run/network/run_network_text.h"
 
 #include "sim/language/utf8.h"
-#include "sim/language/vocabulary_beside.h"
 #include "sim/network/encoder/encoder.h"
 #include "sim/network/operators/operator.h"
 #include "sim/run/language/language_options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The place of an input; SIZE_MAX = there is none. */
@@ -57,21 +55,18 @@ bool run_network_put_tokens(const struct net_model *model, struct net_array **in
     return true;
 }
 
-static bool read_text(const struct net_model *model, struct net_array **input, const char *folder, const char *text,
+static bool read_text(const struct net_model *model, struct net_array **input, const char *workload, const char *text,
                       struct orch_error *error)
 {
     struct vocabulary_beside *vocabulary = NULL;
     struct token_list tokens = {0};
-    char path[4096];
     size_t wrong;
-    snprintf(path, sizeof path, "%.3900s/config.json", folder);
     if (!utf8_is_valid(text, strlen(text), &wrong))
         return orch_fail(error, ORCH_USAGE, ORCH_OPTION("prompt-text") ": no UTF-8 at byte %zu", wrong);
-    if (!vocabulary_beside_open(path, &vocabulary, error))
-        return false;
-    bool ok = vocabulary || orch_fail(error, ORCH_USAGE, "%.300s: neither tokenizer.json nor vocab.txt is there", folder);
-    ok = ok && tokenizer_encode(vocabulary_beside_tokenizer(vocabulary), text, strlen(text), TOKENIZE_FRAME, &tokens, error) &&
-         run_network_put_tokens(model, input, &tokens, 1, error);
+    const bool ok =
+        encoder_vocabulary_open(workload, &vocabulary, error) &&
+        tokenizer_encode(vocabulary_beside_tokenizer(vocabulary), text, strlen(text), TOKENIZE_FRAME, &tokens, error) &&
+        run_network_put_tokens(model, input, &tokens, 1, error);
     token_list_free(&tokens);
     vocabulary_beside_close(vocabulary);
     return ok;
@@ -108,6 +103,9 @@ static bool see_all(struct net_model *model, struct net_array **input, struct or
         const int64_t dim = input[ids] && input[ids]->dims == 2 ? input[ids]->shape[d] : net_dim_bound(model, v->shape.dim[d]);
         shape[d] = dim < NET_UNKNOWN ? model->usual[-1 - dim] : dim;
     }
+    if (shape[1] > 0 && (uint64_t)shape[1] > encoder_limits_of(model).tokens)
+        return orch_fail(error, ORCH_USAGE, "texts of %lld tokens: the model has places for %llu", (long long)shape[1],
+                         (unsigned long long)encoder_limits_of(model).tokens);
     if (!input[mask] && (shape[0] < 1 || shape[1] < 1))
         return true; /* whoever generates inputs says what is open */
     if (!input[mask]) {

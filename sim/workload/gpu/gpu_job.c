@@ -374,7 +374,8 @@ void gpu_job_free(struct gpu_job *j)
         return;
     for (size_t i = 0; j->slot && i < (size_t)j->params->cores * j->slots; i++)
         for (unsigned t = 0; t < GPU_SIMDGROUPS_MAX; t++)
-            gpu_trace_release(&j->slot[i].trace[t]);
+            if (j->slot[i].trace[t].record || j->slot[i].trace[t].line) /* others were never written, and need no memory yet */
+                gpu_trace_release(&j->slot[i].trace[t]);
     gpu_leaper_free(j->leaper);
     gpu_drift_free(j->drift);
     gpu_crowd_free(j->own);

@@ -5,10 +5,10 @@
 #include <math.h>
 
 /* The golden embedding of text `place`, divided by its length. */
-static void golden(unsigned place, double *to, size_t width)
+static void golden_of(const char *file, unsigned place, double *to, size_t width)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/language/encoders/bert/golden.json", suite_golden(""));
+    snprintf(path, sizeof path, "%s/language/%s", suite_golden(""), file);
     json_object *const root = json_object_from_file(path), *cases = NULL, *row = NULL;
     CU_ASSERT_TRUE_FATAL(root && json_object_object_get_ex(root, "cases", &cases));
     CU_ASSERT_TRUE_FATAL(json_object_object_get_ex(json_object_array_get_idx(cases, place), "sentence_embedding", &row));
@@ -20,6 +20,11 @@ static void golden(unsigned place, double *to, size_t width)
     for (size_t k = 0; k < width; k++)
         to[k] /= sqrt(length);
     json_object_put(root);
+}
+
+static void golden(unsigned place, double *to, size_t width)
+{
+    golden_of("encoders/bert/golden.json", place, to, width);
 }
 
 enum { WIDTH = 24 };
@@ -39,14 +44,19 @@ static json_object *at(json_object *o, const char *place)
     return o && json_pointer_get(o, place, &value) == 0 ? value : NULL;
 }
 
-static bool start_encoder(void)
+static bool start_model(const char *model)
 {
     char line[700];
     cli_home_open(&home);
     port = http_free_port();
-    snprintf(line, sizeof line, "serve %s/language/encoders/bert --unit gpu --db %s/runs.db --port %u --quiet", suite_golden(""),
+    snprintf(line, sizeof line, "serve %s/language/%s --unit gpu --db %s/runs.db --port %u --quiet", suite_golden(""), model,
              home.folder, port);
     return start_line(line);
+}
+
+static bool start_encoder(void)
+{
+    return start_model("encoders/bert");
 }
 
 /* Texts of several lengths, of which two have the same; tokens; bytes of float32. */
@@ -129,6 +139,33 @@ static void test_refusals(void)
     stop();
 }
 
-static const struct suite_test tests[] = {
-    {"embeddings in OpenAI's form", test_openai}, {"in llama.cpp's", test_own}, {"requests that make no sense", test_refusals}};
+/* A GGUF file, by the name of the file without its ending. */
+static void test_file(void)
+{
+    enum { NOMIC = 32 };
+    double want[NOMIC];
+    if (!start_model("encoder_files/nomic-bert.gguf"))
+        return;
+    for (unsigned own = 0; own < 2; own++) {
+        json_object *const o = post(own ? "/embedding" : "/v1/embeddings",
+                                    "{\"model\":\"nomic-bert\",\"input\":[\"Hello, world!\",\"The cat sat on the mat.\"]}", 200);
+        for (unsigned text = 0; text < 2; text++) {
+            char place[40];
+            snprintf(place, sizeof place, own ? "/%u/embedding/0" : "/data/%u/embedding", text);
+            json_object *const row = at(o, place);
+            golden_of("encoder_files/nomic-bert.json", 1 - text, want, NOMIC);
+            CHECK(row && json_object_array_length(row) == NOMIC, "%s: %s", place, json_object_to_json_string(o));
+            for (size_t k = 0; row && k < NOMIC; k++)
+                CHECK(fabs(json_object_get_double(json_object_array_get_idx(row, k)) - want[k]) < 1e-6, "%s, number %zu", place,
+                      k);
+        }
+        json_object_put(o);
+    }
+    stop();
+}
+
+static const struct suite_test tests[] = {{"of a GGUF file", test_file},
+                                          {"embeddings in OpenAI's form", test_openai},
+                                          {"in llama.cpp's", test_own},
+                                          {"requests that make no sense", test_refusals}};
 SUITE_MAIN("serve embeddings", tests)

@@ -305,6 +305,8 @@ static void test_ggml(void)
                                            {"softmax:9x100", "f32"},
                                            {"softmax:9x1001", "f32"},
                                            {"gemv:33x1000,vectors=f32", "f16"},
+                                           {"gemv:3x4096,vectors=f32", "f16"},
+                                           {"gemv:2x2173,vectors=f32", "f16"},
                                            {"elementwise:4096,op=add", "f32"},
                                            {"elementwise:40960,op=add", "f32"},
                                            {"elementwise:512,op=silu+mul", "f32"},
@@ -321,6 +323,30 @@ static void test_ggml(void)
     }
     check_same("gemv:70x256", "q4_0", "ggml@2023-06");
     check_same("gemv:3x4096", "q4_0", "ggml@2023-06");
+}
+
+/* Threads that fit a core of M1 with 208 KiB of registers, as llama.cpp's log of 2024-04-19 has them ("th_max"). */
+static void test_ggml_registers(void)
+{
+    static const struct {
+        const char *workload, *precision;
+        unsigned threads;
+    } cases[] = {{"gemv:64x4096", "q4_0", 704},
+                 {"gemv:64x4096", "q8_0", 640},
+                 {"gemv:64x4096", "q4_k", 512},
+                 {"gemv:64x4096", "q6_k", 768},
+                 {"gemv:64x4096,vectors=f32", "f16", 768},
+                 {"gemv:64x4096", "f16", 1024}};
+    enum { FILE_BYTES = 208 * 1024, GRANULE = 64 };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct example x;
+        if (run(&x, "ggml@2024-04", "M1", cases[i].workload, cases[i].precision)) {
+            const unsigned halves = x.library->step[0].register_halves, fit = FILE_BYTES / (2 * halves) / GRANULE * GRANULE;
+            CHECK((fit < 1024 ? fit : 1024) == cases[i].threads, "%s %s: %u half registers", cases[i].workload,
+                  cases[i].precision, halves);
+        }
+        end(&x);
+    }
 }
 
 /* Launches of a layer of one token: ggml's graph of 2023-11 has scores, scale, mask, softmax, values and a copy; since 2023-12-01
@@ -376,5 +402,6 @@ static const struct suite_test tests[] = {{"reductions", test_reductions},
                                           {"element by element", test_elements},
                                           {"concatenate", test_concat},
                                           {"ggml", test_ggml},
-                                          {"launches of ggml's graph", test_ggml_launches}};
+                                          {"launches of ggml's graph", test_ggml_launches},
+                                          {"registers of ggml's kernels", test_ggml_registers}};
 SUITE_MAIN("frameworks", tests)

@@ -145,6 +145,13 @@ void plan_holds_more(struct framework_plan *p)
         p->library->step[p->library->kernel.steps - 1].holds_more = true;
 }
 
+void plan_registers(struct framework_plan *p, unsigned halves)
+{
+    struct abi_kernel *const k = p->failed ? NULL : &p->library->step[p->library->kernel.steps - 1];
+    if (k && k->register_halves < halves)
+        k->register_halves = halves;
+}
+
 /* The next argument of the launch that was begun last. */
 static struct abi_arg *next_argument(struct framework_plan *p, struct gpu_library_place place)
 {

@@ -47,6 +47,8 @@ void plan_launch_groups(struct framework_plan *plan, struct plan_size groups, st
 /* The launch that was begun last holds more registers as its framework has it compiled than our code names: struct
  * gpu_timing_launch. */
 void plan_holds_more(struct framework_plan *plan);
+/* So many at least, where it is known what the framework's own compiler made of it. */
+void plan_registers(struct framework_plan *plan, unsigned halves);
 void plan_buffer(struct framework_plan *plan, unsigned buffer);
 void plan_buffer_at(struct framework_plan *plan, unsigned buffer, uint64_t offset_bytes);
 /* Numbers that the kernel reads from device memory, as an argument of their own. */

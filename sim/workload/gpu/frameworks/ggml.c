@@ -9,18 +9,23 @@
 
 /* ---- products ---- */
 
+/* Half registers of a thread, as many as the threads leave that a pipeline takes by llama.cpp's log ("th_max"): of its own tests
+ * on M1, 2024-04-19 at 74d57f9. Later compilers made other code of the same source (2025-01, M2 Max: f16 and q8_0
+ * take 1024 threads), which no table here has. */
+enum { HALVES_768 = 136, HALVES_704 = 144, HALVES_640 = 160, HALVES_512 = 208 };
+
 static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned vector, unsigned out, uint64_t rows, uint64_t depth,
                           bool vector_is_wide)
 {
     static const struct {
         enum gpu_type type;
         const char *name;
-        unsigned unit, rows, groups, later_rows, later_groups;
-    } blocks[] = {{GPU_Q4_0, "q4_0", 32, 4, 2, 4, 2},
-                  {GPU_Q8_0, "q8_0", 32, 4, 2, 2, 4},
-                  {GPU_Q4_K, "q4_k", 256, 4, 1, 2, 2},
-                  {GPU_Q6_K, "q6_k", 256, 1, 2, 2, 2}};
-    const bool later = p->version >= DYNAMIC, first = p->version < ROWS_SHARED;
+        unsigned unit, rows, groups, later_rows, later_groups, halves;
+    } blocks[] = {{GPU_Q4_0, "q4_0", 32, 4, 2, 4, 2, HALVES_704},
+                  {GPU_Q8_0, "q8_0", 32, 4, 2, 2, 4, HALVES_640},
+                  {GPU_Q4_K, "q4_k", 256, 4, 1, 2, 2, HALVES_512},
+                  {GPU_Q6_K, "q6_k", 256, 1, 2, 2, 2, HALVES_768}};
+    const bool later = p->version >= DYNAMIC, first = p->version < ROWS_SHARED, logged = p->version < SOME_TOKENS;
     unsigned i = 0;
     if (first && p->type != GPU_Q4_0) {
         plan_refuse(p, "gemv before 2023-11 in q4_0 alone");
@@ -35,9 +40,14 @@ static void matrix_vector(struct framework_plan *p, unsigned matrix, unsigned ve
                        groups = later ? blocks[i].later_groups : blocks[i].groups;
         plan_launch_groups(p, plan_line(plan_ceil(rows, each * groups)), plan_line(32 * groups), "ggml_mul_mv_%s_%ux%u",
                            blocks[i].name, each, groups);
+        if (logged)
+            plan_registers(p, blocks[i].halves);
+    } else if (p->type == GPU_F16 && vector_is_wide) {
+        plan_launch_groups(p, plan_line(rows), plan_line(32), logged ? "ggml_mul_mv_half_float_8" : "ggml_mul_mv_half_float");
+        if (logged)
+            plan_registers(p, HALVES_768);
     } else {
-        plan_launch_groups(p, plan_line(rows), plan_line(32), "ggml_mul_mv_%s%s", plan_type(p),
-                           p->type == GPU_F16 && vector_is_wide ? "_float" : "");
+        plan_launch_groups(p, plan_line(rows), plan_line(32), "ggml_mul_mv_%s", plan_type(p));
     }
     plan_buffer(p, matrix);
     plan_buffer(p, vector);

@@ -299,16 +299,34 @@ template <uint ROWS, uint GROUPS>
     end_rows<ROWS>(sum, row, lane, s, out);
 }
 
-// A threadgroup of one simdgroup for each row.
-template <typename T, typename V>
+// A threadgroup of one simdgroup for each row, whose lanes take four elements in each step. ggml says no more; what Apple's compiler made of
+// f16 times f32 in 2024-04 has more steps under way at once: its pipeline takes 768 threads on M1 (llama.cpp's own tests at 74d57f9,
+// kernel_mul_mv_f16_f32_1row), so a thread has 130 to 136 half registers, of which eight steps need 96: by eight LLVM unrolls loops of
+// unknown length (LoopUnrollPass.cpp). That of f16 times f16 took 1024 then, and from 2025-01 on both do (llama-cpp-python on M2 Max).
+template <typename T, typename V, uint AHEAD>
 [[kernel]] void vector_plain(device const T *matrix [[buffer(0)]], device const V *vector [[buffer(1)]], device V *out [[buffer(2)]],
                              constant vector_sizes &s [[buffer(3)]], uint row [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]])
 {
+    constexpr uint STEP = 128, LAST = (AHEAD - 1) * STEP + 4;
     float sum = 0;
     device const T *const from = matrix + (ulong)row * s.in;
     uint i = lane * 4;
-    for (; i + 4 <= s.in; i += 128) {
+    for (; AHEAD > 1 && i + LAST <= s.in; i += AHEAD * STEP) {
+        vec<T, 4> a[AHEAD];
+        vec<V, 4> x[AHEAD];
+#pragma unroll
+        for (uint k = 0; k < AHEAD; k++) {
+            a[k] = *(device const vec<T, 4> *)(from + i + k * STEP);
+            x[k] = *(device const vec<V, 4> *)(vector + i + k * STEP);
+        }
+#pragma unroll
+        for (uint k = 0; k < AHEAD; k++)
+#pragma unroll
+            for (uint e = 0; e < 4; e++)
+                sum += (float)a[k][e] * (float)x[k][e];
+    }
+    for (; i + 4 <= s.in; i += STEP) {
         device const T *const a = from + i;
         device const V *const x = vector + i;
 #pragma unroll
@@ -428,9 +446,10 @@ VECTOR(q4_k, 4, 1)
 VECTOR(q4_k, 2, 2)
 VECTOR(q6_k, 1, 2)
 VECTOR(q6_k, 2, 2)
-#define PLAIN(name, T, V) \
-    template [[host_name("ggml_mul_mv_" name)]] kernel void vector_plain<T, V>(device const T *, device const V *, device V *, \
-                                                                              constant vector_sizes &, uint, uint);
-PLAIN("half", half, half)
-PLAIN("half_float", half, float)
-PLAIN("float", float, float)
+#define PLAIN(name, T, V, AHEAD) \
+    template [[host_name("ggml_mul_mv_" name)]] kernel void vector_plain<T, V, AHEAD>( \
+        device const T *, device const V *, device V *, constant vector_sizes &, uint, uint);
+PLAIN("half", half, half, 1)
+PLAIN("half_float", half, float, 1)
+PLAIN("half_float_8", half, float, 8)
+PLAIN("float", float, float, 1)
