@@ -117,9 +117,9 @@ struct gpu_group {
     uint32_t arrived, stopped, barrier_openings;
     uint32_t position[3], size[3]; /* of the current threadgroup: in the grid (groups); its size in threads */
     uint32_t core_index;
-    uint32_t numbered[3];                                      /* the size that lane_position was made for */
-    uint32_t (*lane_position)[GPU_SIMDGROUPS_MAX * GPU_LANES]; /* [axis][thread]: position in the threadgroup */
-    uint64_t executed_before, active_before;                   /* of finished threadgroups */
+    uint32_t numbered[3];                    /* the size that lane_position was made for */
+    uint32_t *lane_position[3];              /* [axis][thread]: position in the threadgroup; one block, of all axes */
+    uint64_t executed_before, active_before; /* of finished threadgroups */
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
     struct gpu_access last_access; /* of the latest recorded access to device or stack memory */

@@ -32,6 +32,16 @@ static bool allocate_bound(struct gpu_group *group)
     return group->op && group->entered && group->tally && group->turns;
 }
 
+/* For as many threads as there can be: a GPU holds thousands of groups of one simdgroup. */
+static bool allocate_positions(struct gpu_group *group)
+{
+    const size_t threads = (size_t)group->simdgroups_room * GPU_LANES;
+    uint32_t *const all = aligned_zero(3 * threads * sizeof *all);
+    for (unsigned axis = 0; axis < 3; axis++)
+        group->lane_position[axis] = all ? all + axis * threads : NULL;
+    return all != NULL;
+}
+
 static bool allocate(struct gpu_group *group)
 {
     const struct gpu_launch *launch = &group->launch;
@@ -39,14 +49,13 @@ static bool allocate(struct gpu_group *group)
     group->words = halves < 4 ? 2 : (halves + 1) / 2;
     group->memory_bytes = launch->threadgroup_memory_bytes;
     group->stack_words = (launch->stack_bytes_per_thread + 3) / 4;
-    group->lane_position = aligned_zero(3 * sizeof *group->lane_position);
+    const bool numbered = allocate_positions(group);
     group->registers = aligned_zero(gpu_register_stride(group) * group->simdgroups_room);
     group->memory = aligned_zero((size_t)group->memory_bytes + MEMORY_SLACK);
     group->stack = aligned_zero((size_t)group->stack_words * GPU_WORD_BYTES * group->simdgroups_room);
     if (group->checks.sanitize)
         group->sanitizer = gpu_sanitizer_create(group);
-    return group->lane_position && group->registers && group->memory && group->stack &&
-           (!group->checks.sanitize || group->sanitizer);
+    return numbered && group->registers && group->memory && group->stack && (!group->checks.sanitize || group->sanitizer);
 }
 
 /* A group without what it may share. */
@@ -124,7 +133,7 @@ void gpu_group_free(struct gpu_group *group)
     gpu_sanitizer_free(group->sanitizer);
     if (!group->beside)
         free_bound(group);
-    free(group->lane_position);
+    free(group->lane_position[0]);
     free(group->registers);
     free(group->memory);
     free(group->stack);
