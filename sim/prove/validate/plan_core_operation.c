@@ -39,8 +39,9 @@ struct operation {
     struct validate_row *row;
     struct validate_program *program;
     struct operation_shape shape;
-    bool mlx, amx; /* MLX, otherwise PyTorch; products on the AMX block */
-    bool shared;   /* the framework's threads share matrices: each multiplies some of them */
+    bool mlx, amx;   /* MLX, otherwise PyTorch; products on the AMX block */
+    bool shared;     /* the framework's threads share matrices: each multiplies some of them */
+    unsigned blocks; /* of the product under way, as in struct validate_launch */
 };
 
 static bool other_shape(const struct operation *o)
@@ -63,6 +64,7 @@ static bool launch(struct operation *o, const char *unit, unsigned cores, double
     struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
     snprintf(l->unit, sizeof l->unit, "%s", unit);
     l->cores = cores;
+    l->blocks = o->blocks;
     return true;
 }
 
@@ -227,6 +229,7 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
     const bool thin = p->n <= VALIDATE_ACCELERATE_THIN && p->m > p->k;
     const unsigned cores = !o->amx || o->shared || (validate_accelerate_shares(p->m, p->n, p->k) && !thin) ? ALL_P_CORES : 1;
     char before[64], behind[96];
+    o->blocks = o->amx && !o->shared ? validate_accelerate_blocks(p->m, p->n, p->k) : 0;
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
         return add_stretch(o, &(struct stretch){unit, cores, before, options, p->batch, 1 + macs / each / 2});
