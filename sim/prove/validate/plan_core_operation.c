@@ -23,8 +23,9 @@
 #define PIECE_ELEMENTS  (UINT64_C(1) << 19)
 #define PIECE_AMX_MACS  (UINT64_C(1) << 25)
 #define PIECE_NEON_MACS (UINT64_C(1) << 23)
-#define AMX_ROWS        1280 /* two tiles and more for each of 20 cores */
-#define NEON_ROWS       320
+#define AMX_ROWS        1280 /* tiles of 32 rows, or of 64, of which each of four cores gets as many */
+#define NEON_ROWS       960  /* 120 panels, of which each of 4, 5, 6, 8, 10, 12 and 20 cores gets as many */
+#define SHARED_MATRICES 40   /* each core gets several */
 #define DEEP            (UINT64_C(1) << 24)
 #define SMALL_LOOP      32768 /* elements that PyTorch leaves to one thread (at::internal::GRAIN_SIZE) */
 #define SUM_COLUMNS     4096
@@ -232,7 +233,8 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
     o->blocks = o->amx && !o->shared ? validate_accelerate_blocks(p->m, p->n, p->k) : 0;
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
-        return add_stretch(o, &(struct stretch){unit, cores, before, options, p->batch, 1 + macs / each / 2});
+        const uint64_t piece = 1 + macs / each / 2, least = o->shared ? SHARED_MATRICES : 1;
+        return add_stretch(o, &(struct stretch){unit, cores, before, options, p->batch, piece > least ? piece : least});
     }
     if (p->n * p->k <= DEEP) {
         snprintf(behind, sizeof behind, "x%llux%llu%s", (number)p->n, (number)p->k, options);
