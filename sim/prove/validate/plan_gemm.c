@@ -2,7 +2,8 @@
  * was NEON code, on cores. Libraries differ in blocking and threads, so these rows say more about the kernel than about the unit;
  * their note says so.
  *
- * Accelerate is taken to share large products by one thread on each P core (plan_launch.h); nothing but rates is published.
+ * Accelerate is taken to share large products by one thread for each AMX block of P cores (plan_launch.h); nothing but rates is
+ * published.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/plan_launch.h"
