@@ -35,7 +35,6 @@ bool plan_ane_core_gemv(struct ane_row *a, double times, uint64_t rows, uint64_t
     struct validate_launch *const l = &a->program->launch[a->program->launches - 1];
     snprintf(l->unit, sizeof l->unit, "amx");
     l->cores = rows * columns >= VALIDATE_ACCELERATE_SHARES ? 0 : 1;
-    l->blocks = validate_accelerate_blocks(rows, 1, columns);
     return true;
 }
 

@@ -12,8 +12,9 @@
  *
  * There is one thread for each AMX block of P cores: linear layers gain 1.8 TFLOPS with the depth of the sum on M3, by MLX and by
  * PyTorch alike, which is the array's rate at the clock of a single busy core (3.5 GHz; 3.05 with all four); Accelerate's dgemm
- * on M4 takes as long with one thread as with four (JuliaLinearAlgebra/AppleAccelerate.jl, pull request 177); and macOS runs
- * threads that multiply matrices by Accelerate on one cluster after the other (eclecticlight.co, vDSP_mmul). */
+ * on M4 takes as long with one thread as with four (JuliaLinearAlgebra/AppleAccelerate.jl, pull request 177); and threads of its
+ * vDSP_mmul are an exception from how macOS fills one cluster after the other (eclecticlight.co). Matrices times a vector are
+ * bound by memory, not by a block, and are left to all P cores: so tokens of GPT-2 (mechramc/Orion) are within 12 %. */
 #define VALIDATE_ACCELERATE_SHARES (UINT64_C(1) << 24)
 #define VALIDATE_ACCELERATE_EACH   (VALIDATE_ACCELERATE_SHARES / 2)
 static inline unsigned validate_accelerate_blocks(uint64_t m, uint64_t n, uint64_t k)
