@@ -223,6 +223,39 @@ static void test_stores_of_cores(void)
     check_near("four cores share what all have", stored_bytes_per_cycle(&p, 4), 10, 0.02);
 }
 
+/* Loads a cycle of cores that wait four cycles for their own sums after each, in stretches of so many loads of one core before
+ * the next one's turn comes. */
+static double loaded_a_cycle(const struct amx_params *params, unsigned cores, unsigned stretch)
+{
+    enum { LOADS = 4000 };
+    struct amx_block *block = amx_block_create(params, cores);
+    const struct amx_effect x = load(1, 64), sum = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0));
+    double now[4] = {0}, end = 0;
+    for (unsigned from = 0; from < LOADS; from += stretch)
+        for (unsigned core = 0; core < cores; core++)
+            for (unsigned i = from; i < from + stretch; i++) {
+                now[core] = amx_block_send(block, core, now[core], AMX_LDX, ((uint64_t)core << 24) + i * 256, &x);
+                now[core] = amx_block_send(block, core, now[core], AMX_FMA32, 0, &sum);
+            }
+    for (unsigned core = 0; core < cores; core++)
+        end = fmax(end, amx_block_idle_at(block, core));
+    amx_block_free(block);
+    return (double)LOADS * cores / (end * params->clock_ghz);
+}
+
+/* Requests 1.6 cycles apart: two such cores leave the path idle for a fifth of the time, four want 1.6 times what it has. */
+static void test_loads_of_cores(void)
+{
+    struct amx_params p = m1;
+    p.load_request_cycles = 1.6;
+    p.load_request_same_cycles = 0;
+    check_near("one core waits for its sums", loaded_a_cycle(&p, 1, 8), 0.25, 0.01);
+    check_near("two cores do not meet", loaded_a_cycle(&p, 2, 8), 0.5, 0.02);
+    check_near("nor in long stretches", loaded_a_cycle(&p, 2, 400), 0.5, 0.02);
+    check_near("four cores take what the path has", loaded_a_cycle(&p, 4, 8), 1 / 1.6, 0.03);
+    check_near("in long stretches, too", loaded_a_cycle(&p, 4, 400), 1 / 1.6, 0.03);
+}
+
 static const struct suite_test tests[] = {
     {"loads: width, bandwidth, same line", test_loads},
     {"loads: neighbours share a request", test_neighbouring_loads},
@@ -232,5 +265,6 @@ static const struct suite_test tests[] = {
     {"halves of a line stored apart", test_half_lines},
     {"stores that leave gaps", test_gaps_between_stores},
     {"stores of several cores", test_stores_of_cores},
+    {"loads of several cores", test_loads_of_cores},
 };
 SUITE_MAIN("amx timing memory", tests)

@@ -178,9 +178,7 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     /* Tick 0 is now: nothing that happened before can hold anything back. */
     block->base_ns = now_ns;
     block->base_tick = 0;
-    block->load_ready = block->requested = block->request_ready = 0;
-    block->requested_file = 0;
-    block->computing = block->storing = 0;
+    block->computing = block->loading = block->storing = 0;
     block->repeated = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)
         block->stored[i] = (struct amx_stored_line){.line = UINT64_MAX};

@@ -82,14 +82,14 @@ bool amx_loop_meets_trail(const struct amx_loop *l, const struct mem_steady *s, 
     struct span span[AMX_PERIOD_MAX];
     const uint32_t count = spans_of(s, periods, span);
     for (uint32_t b = 0; b < block->params.load_banks; b++)
-        if (block->loaded[b].free > block->load_ready && block->loaded[b].block != UINT64_MAX &&
+        if (block->loaded[b].free > l->core->load_ready && block->loaded[b].block != UINT64_MAX &&
             comes_by(span, count, block->loaded[b].block * 64, 64))
             return true;
     int64_t visible = INT64_MIN;
     for (unsigned c = 0; c < block->cores; c++)
         visible = amx_later(visible, block->core[c]->stores_visible);
-    for (uint32_t b = 0; visible > block->load_ready && b < AMX_STORE_LINES; b++)
-        if (block->stored[b].visible > block->load_ready && block->stored[b].line != UINT64_MAX &&
+    for (uint32_t b = 0; visible > l->core->load_ready && b < AMX_STORE_LINES; b++)
+        if (block->stored[b].visible > l->core->load_ready && block->stored[b].line != UINT64_MAX &&
             comes_by(span, count, block->stored[b].line << AMX_LINE_SHIFT, 1 << AMX_LINE_SHIFT))
             return true;
     return false;

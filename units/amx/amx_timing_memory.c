@@ -125,6 +125,14 @@ struct amx_answer amx_timing_ask(const struct amx_block *block, const struct amx
     return answer;
 }
 
+/* All cores of a block load through one path, in an order that is only known of each by itself. */
+static int64_t pass_load(struct amx_block *block, struct amx_timing_core *core, int64_t issue, int64_t passing)
+{
+    block->loading += !core->loads;
+    core->loads = true;
+    return block->loading > 1 ? amx_share_take_load(block, issue, passing) : issue;
+}
+
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start, uint64_t operand,
                         const struct amx_memo *memo, enum amx_stall *reason)
 {
@@ -133,18 +141,21 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     uint64_t first, last;
     lines_of(core, operand, bytes, &first, &last);
     const bool request = takes_request(core, memo, first, last);
-    const int64_t issue = amx_later(arrived, block->load_ready);
-    /* Requests leave in order; a load without a request of its own follows the latest one. */
-    const int64_t same = block->requested_file == memo->file ? t->load_request_same : 0;
-    const int64_t free = amx_later(issue, request ? block->request_ready + same : block->requested);
+    const int64_t passing = transfer(t->load_issue, t->load_per_byte, bytes);
+    const int64_t issue = pass_load(block, core, amx_later(arrived, core->load_ready), passing);
+    /* Requests of a core leave in order; a load without a request of its own follows the latest one. */
+    const int64_t same = core->requested_file == memo->file ? t->load_request_same : 0;
+    const int64_t free = amx_later(issue, request ? core->request_ready + same : core->requested);
     int64_t asked = free;
     asked = wait_for_stores(block, first, last, asked);
     asked = wait_for_repeats(block, amx_address_of(core, operand), asked);
-    block->load_ready = issue + transfer(t->load_issue, t->load_per_byte, bytes);
+    core->load_ready = issue + passing;
     if (request) {
-        block->requested = asked;
-        block->requested_file = memo->file;
-        block->request_ready = asked + memo->request;
+        if (block->loading > 1)
+            asked = amx_share_take_request(block, asked, memo->request);
+        core->requested = asked;
+        core->requested_file = memo->file;
+        core->request_ready = asked + memo->request;
     }
     enum mem_level level;
     const int64_t answered = load_done(block, core, asked, operand, bytes, &level);

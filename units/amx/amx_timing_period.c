@@ -142,11 +142,11 @@ static uint32_t write_state(const struct amx_block *block, const struct amx_timi
 {
     const int64_t *const first = w;
     *w++ = arrived - c->head;
-    *w++ = ahead(block->load_ready, arrived);
+    *w++ = ahead(c->load_ready, arrived);
     /* Counted from as far back as a request for the same registers looks. */
-    *w++ = ahead(block->request_ready, arrived - block->ticks.load_request_same);
-    *w++ = ahead(block->requested, arrived);
-    *w++ = block->requested_file;
+    *w++ = ahead(c->request_ready, arrived - block->ticks.load_request_same);
+    *w++ = ahead(c->requested, arrived);
+    *w++ = c->requested_file;
     *w++ = ahead(c->enabled, c->head);
     for (int lane = 0; lane < AMX_LANES; lane++)
         *w++ = ahead(c->lane_ready[lane], c->head);
@@ -186,18 +186,19 @@ static const int64_t *restore_rows(struct amx_timing_core *c, const int64_t *w)
     return w;
 }
 
-void amx_period_rest(struct amx_block *block, const struct amx_period_state *state, int64_t arrived)
+void amx_period_rest(const struct amx_block *block, struct amx_timing_core *c, const struct amx_period_state *state,
+                     int64_t arrived)
 {
-    block->load_ready = arrived + state->word[1];
-    block->request_ready = arrived - block->ticks.load_request_same + state->word[2];
-    block->requested = arrived + state->word[3];
-    block->requested_file = (unsigned)state->word[4];
+    c->load_ready = arrived + state->word[1];
+    c->request_ready = arrived - block->ticks.load_request_same + state->word[2];
+    c->requested = arrived + state->word[3];
+    c->requested_file = (unsigned)state->word[4];
 }
 
 void amx_period_restore(struct amx_block *block, struct amx_timing_core *c, const struct amx_period_state *state, int64_t arrived)
 {
     const int64_t *w = state->word + 5;
-    amx_period_rest(block, state, arrived);
+    amx_period_rest(block, c, state, arrived);
     c->enabled = c->head + *w++;
     for (int lane = 0; lane < AMX_LANES; lane++)
         c->lane_ready[lane] = c->head + *w++;

@@ -56,7 +56,8 @@ void amx_period_restore(struct amx_block *block, struct amx_timing_core *core, c
                         int64_t arrived);
 
 /* Sets only the times of the block's load path. */
-void amx_period_rest(struct amx_block *block, const struct amx_period_state *state, int64_t arrived);
+void amx_period_rest(const struct amx_block *block, struct amx_timing_core *core, const struct amx_period_state *state,
+                     int64_t arrived);
 
 /* Sends the requests of the pattern from this state, as far as they are not answered yet (block->answer), and writes them to the
  * block's record. NULL when something is new; the answers so far are kept for the instructions that are then sent one by one. */

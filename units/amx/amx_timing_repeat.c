@@ -247,7 +247,7 @@ static bool follow(struct amx_loop *l, struct amx_period_state **at, int64_t *ar
         return false;
     advance(l, way, 1, arrived);
     if (way->to == *at && l->pass.passes > 0 && amx_loop_same_coming(l, coming)) {
-        amx_period_rest(l->block, way->to, *arrived);
+        amx_period_rest(l->block, l->core, way->to, *arrived);
         repeat(l, way, arrived);
     }
     *at = way->to;
@@ -272,7 +272,7 @@ static void send_passes(struct amx_loop *l, int64_t *arrived)
 {
     struct amx_block *block = l->block;
     struct amx_timing_core *core = l->core;
-    if (core->instructions < AMX_QUEUE_MAX || block->computing > 1)
+    if (core->instructions < AMX_QUEUE_MAX || block->computing > 1 || block->loading > 1)
         return;
     for (uint32_t i = 0; i < l->pass.length; i++) /* from here on the core counts as a user of the array */
         memo_at(l, i);

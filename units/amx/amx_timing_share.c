@@ -1,6 +1,6 @@
-/* The time of the array and of the path of stores as seen by several cores. Work is booked into buckets of AMX_SHARE_SPAN: a core
- * that runs late may still use what is left of an earlier bucket, and no order of calls can book more work than is done. Inside a
- * bucket the order of cores is not resolved. A single core never gets here.
+/* The time of the array and of the paths of loads and stores as seen by several cores. Work is booked into buckets of
+ * AMX_SHARE_SPAN: a core that runs late may still use what is left of an earlier bucket, and no order of calls can book more work
+ * than is done. Inside a bucket the order of cores is not resolved. A single core never gets here.
  */
 #include "units/amx/amx_timing_state.h"
 
@@ -65,8 +65,20 @@ int64_t amx_share_take_store(struct amx_block *block, int64_t start, int64_t wor
     return book(&block->store_time, start, work);
 }
 
+int64_t amx_share_take_load(struct amx_block *block, int64_t start, int64_t work)
+{
+    return book(&block->load_time, start, work);
+}
+
+int64_t amx_share_take_request(struct amx_block *block, int64_t start, int64_t work)
+{
+    return book(&block->request_time, start, work);
+}
+
 void amx_share_forget(struct amx_block *block)
 {
     memset(&block->array_time, 0, sizeof block->array_time);
+    memset(&block->load_time, 0, sizeof block->load_time);
+    memset(&block->request_time, 0, sizeof block->request_time);
     memset(&block->store_time, 0, sizeof block->store_time);
 }

@@ -62,6 +62,10 @@ struct amx_timing_core {
     int64_t start[AMX_QUEUE_MAX]; /* ring of the latest starts, by instruction number */
     int64_t complete;             /* everything so far */
     int64_t stores_visible;
+    int64_t load_ready;                /* when the latest load has passed */
+    int64_t requested, request_ready;  /* the latest request to the caches; when one for other registers may follow */
+    unsigned requested_file;           /* the registers that it was for */
+    bool loads;                        /* has loaded */
     int64_t store_ready;               /* when the store buffer can send its next store */
     uint64_t stores;                   /* so far */
     uint64_t store_address, store_end; /* of the latest */
@@ -128,16 +132,13 @@ struct amx_block {
     double ticks_per_ns, ns_per_tick;
     double base_ns; /* the moment of tick base_tick */
     int64_t base_tick;
-    unsigned cores, computing, storing; /* number of cores; number of those that have used the array, that have stored */
+    unsigned cores, computing, loading, storing; /* number of cores; of those that have used the array, loaded, stored */
     unsigned queue;
     unsigned issue_count; /* instructions that may start within one issue_window */
-    int64_t load_ready;
-    int64_t requested, request_ready; /* the latest request to the caches; when one for other registers may follow */
-    unsigned requested_file;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
     int64_t turn_wait[AMX_TURN_STEPS + 1]; /* by how busy the array was, in AMX_TURN_ONE of one other core's turn */
-    struct amx_calendar array_time, store_time;
+    struct amx_calendar array_time, load_time, request_time, store_time;
     struct activity activity;
     struct amx_params params;
     bool repeats;                   /* periods of loops that repeat are accounted for at once */
@@ -191,6 +192,9 @@ void amx_share_prepare(struct amx_block *block);
 int64_t amx_share_take(struct amx_block *block, struct amx_timing_core *core, int64_t start, int64_t work);
 /* The same of the path that stores of all cores take. */
 int64_t amx_share_take_store(struct amx_block *block, int64_t start, int64_t work);
+/* The same of the path of loads, and of their requests to the caches. */
+int64_t amx_share_take_load(struct amx_block *block, int64_t start, int64_t work);
+int64_t amx_share_take_request(struct amx_block *block, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
 
 /* Returns the memo of an instruction, filled if necessary. */

@@ -173,7 +173,7 @@ static const struct {
      false},
     {"products from which Accelerate has several threads",
      "sim/prove/validate/plan_launch.h",
-     "2^24 multiply-adds",
+     "2^24 multiply-adds, half of that for each",
      {"what=matmul_mlx_cpu & shape=1000x1024x64 * 1000x64x256", "what=matmul_mlx_cpu & shape=1000x64x1024 * 1000x1024x32"},
      false},
     {"results too small for several threads of Accelerate",

@@ -23,8 +23,9 @@
 #define PIECE_ELEMENTS  (UINT64_C(1) << 19)
 #define PIECE_AMX_MACS  (UINT64_C(1) << 25)
 #define PIECE_NEON_MACS (UINT64_C(1) << 23)
-#define AMX_ROWS        1280 /* two tiles and more for each of 20 cores */
-#define NEON_ROWS       320
+#define AMX_ROWS        1280 /* tiles of 32 rows, or of 64, of which each of four cores gets as many */
+#define NEON_ROWS       960  /* 120 panels, of which each of 4, 5, 6, 8, 10, 12 and 20 cores gets as many */
+#define SHARED_MATRICES 40   /* each core gets several */
 #define DEEP            (UINT64_C(1) << 24)
 #define SMALL_LOOP      32768 /* elements that PyTorch leaves to one thread (at::internal::GRAIN_SIZE) */
 #define SUM_COLUMNS     4096
@@ -39,8 +40,9 @@ struct operation {
     struct validate_row *row;
     struct validate_program *program;
     struct operation_shape shape;
-    bool mlx, amx; /* MLX, otherwise PyTorch; products on the AMX block */
-    bool shared;   /* the framework's threads share matrices: each multiplies some of them */
+    bool mlx, amx;   /* MLX, otherwise PyTorch; products on the AMX block */
+    bool shared;     /* the framework's threads share matrices: each multiplies some of them */
+    unsigned blocks; /* of the product under way, as in struct validate_launch */
 };
 
 static bool other_shape(const struct operation *o)
@@ -63,6 +65,7 @@ static bool launch(struct operation *o, const char *unit, unsigned cores, double
     struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
     snprintf(l->unit, sizeof l->unit, "%s", unit);
     l->cores = cores;
+    l->blocks = o->blocks;
     return true;
 }
 
@@ -227,9 +230,11 @@ static bool add_matmul(struct operation *o, const struct operation_matmul *p, co
     const bool thin = p->n <= VALIDATE_ACCELERATE_THIN && p->m > p->k;
     const unsigned cores = !o->amx || o->shared || (validate_accelerate_shares(p->m, p->n, p->k) && !thin) ? ALL_P_CORES : 1;
     char before[64], behind[96];
+    o->blocks = o->amx && !o->shared ? validate_accelerate_blocks(p->m, p->n, p->k) : 0;
     if (p->batch > 1) {
         snprintf(before, sizeof before, "gemm:%llux%llux%llu,batch=", (number)p->m, (number)p->n, (number)p->k);
-        return add_stretch(o, &(struct stretch){unit, cores, before, options, p->batch, 1 + macs / each / 2});
+        const uint64_t piece = 1 + macs / each / 2, least = o->shared ? SHARED_MATRICES : 1;
+        return add_stretch(o, &(struct stretch){unit, cores, before, options, p->batch, piece > least ? piece : least});
     }
     if (p->n * p->k <= DEEP) {
         snprintf(behind, sizeof behind, "x%llux%llu%s", (number)p->n, (number)p->k, options);

@@ -2,7 +2,8 @@
  * was NEON code, on cores. Libraries differ in blocking and threads, so these rows say more about the kernel than about the unit;
  * their note says so.
  *
- * Accelerate is taken to share large products by one thread on each P core (plan_launch.h); nothing but rates is published.
+ * Accelerate is taken to share large products by one thread for each AMX block of P cores (plan_launch.h); nothing but rates is
+ * published.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/plan_launch.h"
@@ -69,6 +70,7 @@ static bool take_size(struct validate_row *row, struct validate_program *program
         return validate_refuse(row, "products in %s are not shared by several cores", precision);
     struct validate_launch *const l = &program->launch[program->launches++];
     *l = (struct validate_launch){.times = 1, .cores = one ? 1 : 0};
+    l->blocks = neon ? 0 : validate_accelerate_blocks(n, n, n);
     snprintf(l->unit, sizeof l->unit, "%s", neon ? "cpu" : "amx");
     snprintf(l->workload, sizeof l->workload, "gemm:%ux%ux%u", n, n, n);
     snprintf(l->precision, sizeof l->precision, "%s", precision);
@@ -108,6 +110,7 @@ static bool plan_ggml_blas(struct validate_row *row, struct validate_program *pr
                                                                                      &program->launch[program->launches++];
     *widen = (struct validate_launch){.times = 1, .cores = 1, .unit = "cpu"};
     *product = (struct validate_launch){.times = 1, .cores = small ? 1 : 0, .unit = "amx", .precision = "f32"};
+    product->blocks = validate_accelerate_blocks(n, n, n);
     snprintf(widen->workload, sizeof widen->workload, "embedding:%ux%ux%u", n, n, n);
     snprintf(widen->precision, sizeof widen->precision, "%s", precision);
     snprintf(product->workload, sizeof product->workload, "gemm:%ux%ux%u", n, n, n);

@@ -72,8 +72,10 @@ struct run_request validate_request_on(const struct validate_program *p, unsigne
     q.chip = chip;
     if (!p->launches || !*p->launch[number].unit || p->launch[number].cores || !chip_clusters(chip, &clusters, NULL))
         return q;
+    const unsigned blocks = p->launch[number].blocks; /* each cluster has one AMX block */
     for (unsigned i = 0; i < clusters.count; i++)
-        cores += clusters.cluster[i].kind == CHIP_P_CORE ? clusters.cluster[i].cores : 0;
+        if (clusters.cluster[i].kind == CHIP_P_CORE)
+            cores += blocks ? cores < blocks : clusters.cluster[i].cores;
     set_cores(&q, cores ? cores : 1);
     return q;
 }

@@ -61,6 +61,7 @@ struct validate_launch {
     double times;                     /* how often the operation contains it; negative: its time is subtracted */
     char unit[4];                     /* "cpu" or "amx"; "" = the GPU, or the Neural Engine */
     unsigned cores;                   /* of cpu and amx: P cores that share it; 0 = all of the chip */
+    unsigned blocks;                  /* with cores = 0: one P core of each cluster instead, of so many clusters at most */
     bool attention_apart;             /* networks: attention is two products and a softmax over all heads */
     struct language_options language; /* of language models; the others have none */
 };

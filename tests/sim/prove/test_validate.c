@@ -1,6 +1,7 @@
 /* The validation engine: tables, scores against figures worked out by hand, and reports. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/measurements.h"
+#include "sim/prove/validate/request.h"
 #include "sim/prove/validate/score.h"
 #include "tests/sim/validate_rows_example.h"
 
@@ -294,6 +295,43 @@ static void test_framework_products(void)
     validation_free(v);
 }
 
+/* Accelerate: a thread for each AMX block of P cores, which M1, M1 Max and M1 Ultra have one, two and four of, as far as there is
+ * enough to multiply. PyTorch's attention gives heads to all P cores, of which each multiplies, and OpenBLAS takes all. */
+static void test_threads_of_products(void)
+{
+    static const char tall[] = "1000000x64 * 64x1024", pairs[] = "1000x1024x64 * 1000x64x256";
+    static const struct {
+        const char *unit, *what, *shape, *chip;
+        unsigned threads;
+    } expected[] = {
+        {"amx", "matmul_mlx_cpu", tall, "m1_4p4e_8g", 1},
+        {"amx", "matmul_mlx_cpu", tall, "m1_max_8p2e_32g", 2},
+        {"amx", "matmul_mlx_cpu", tall, "m1_ultra_16p4e_48g", 4},
+        {"amx", "matmul_mlx_cpu", pairs, "m1_ultra_16p4e_48g", 2},
+        {"amx", "matmul_mlx_cpu", "1000x64x1024 * 1000x1024x32", "m1_ultra_16p4e_48g", 1},
+        {"cpu", "matmul_cpu", tall, "m1_ultra_16p4e_48g", 16},
+        {"cpu", "scaleddotproductattention_cpu", "64x8x16x1024 * 64x8x64x1024 * 64x8x64x1024", "m1_max_8p2e_32g", 8},
+    };
+    struct orch_error error = {0};
+    struct chip_db *const db = chip_db_open(NULL, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+        char table[512];
+        snprintf(table, sizeof table,
+                 "chip,unit,workload,precision,shape,value,value_unit,condition,source,kind,chip_id,note\n"
+                 "M1,%s,%s,f32,%s,1,ms,torch 2.6.0,s,measured,%s,\n",
+                 expected[i].unit, expected[i].what, expected[i].shape, expected[i].chip);
+        struct validate_program p = example_plan_row(table, 0);
+        struct chip *const chip = chip_open(db, expected[i].chip, NULL, &error);
+        const struct run_request q = validate_request_on(&p, 0, chip);
+        CHECK(chip && p.launches > 0 && q.cores == expected[i].threads, "%s of %s on %u cores of %s, not %u", q.workload, q.unit,
+              q.cores, expected[i].chip, expected[i].threads);
+        chip_close(chip);
+        validate_program_free(&p);
+    }
+    chip_db_close(db);
+}
+
 static void test_text(void)
 {
     struct orch_error error = {0};
@@ -343,6 +381,7 @@ static const struct suite_test tests[] = {
     {"unmodelled rows have a reason", test_unmodelled},
     {"products of frameworks are scaled", test_framework_products},
     {"memory of second calls", test_memory_of_second_calls},
+    {"threads of products", test_threads_of_products},
     {"the text table has scores and reasons", test_text},
     {"a runner may refuse", test_runner_refuses},
 };
