@@ -78,6 +78,26 @@ static int64_t second_place(const struct routine_request *r, int64_t i)
     return r->value[PAIR_PERIOD] ? i % r->value[PAIR_PERIOD] : i;
 }
 
+static int64_t divide(int64_t x, int64_t y)
+{
+    return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+}
+
+/* Divisions and shifts; by 0 nothing is divided. */
+static uint64_t parts_of(int64_t op, int64_t of, uint64_t x, uint64_t y)
+{
+    const uint64_t width = of == WHOLE_U8 ? 8 : of == WHOLE_I32 ? 32 : 64, bits = of == WHOLE_I32 ? (uint32_t)x : x;
+    const int64_t a = (int64_t)x, b = (int64_t)y;
+    const uint64_t rest = x - (uint64_t)divide(a, b) * y, by = of == WHOLE_I32 ? (uint32_t)y : y;
+    switch (op) {
+    case INTEGER_DIV: return (uint64_t)divide(a, b);
+    case INTEGER_REM: return rest;
+    case INTEGER_MOD: return rest != 0 && ((int64_t)rest < 0) != (b < 0) ? rest + y : rest;
+    case INTEGER_SHL: return by < width ? bits << by : 0;
+    default: return by < width ? bits >> by : 0;
+    }
+}
+
 static void integer_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
 {
     const int64_t of = r->value[PAIR_OF];
@@ -93,7 +113,8 @@ static void integer_reference(const struct routine_request *r, const double *con
         case INTEGER_MAX: result = less ? y : x; break;
         case INTEGER_AND: result = x & y; break;
         case INTEGER_OR: result = x | y; break;
-        default: result = x ^ y;
+        case INTEGER_XOR: result = x ^ y; break;
+        default: result = parts_of(r->value[PAIR_OP], of, x, y);
         }
         put_bits(t->value, of, i, result);
     }

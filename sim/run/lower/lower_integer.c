@@ -174,14 +174,13 @@ bool lowering_cast(struct lowering *l, const char *word)
 }
 
 /* Unsigned bytes with the highest bit changed are as signed ones what they were less 128. */
-bool lowering_flip(struct lowering *l, const char *word)
+bool lowering_flip(struct lowering *l)
 {
     enum { MIDDLE = 128 };
     const struct net_array *const x = l->in[0], *const flip = l->node->inputs > 1 ? l->in[1] : NULL;
-    (void)word;
     if (!x || !flip || !l->out[0] || x->type != NET_U8 || x->count == 0 || flip->count != 1 ||
         net_array_integer(flip, 0) != MIDDLE)
-        return lowering_leave(l, "other bits than the highest of bytes");
+        return false;
     struct lowered_step *const step = convert(l, l->out[0]->data, x->count, 1, ",from=u8,to=i8");
     int32_t *const middle = lowering_scratch(l, 2);
     read_array(step, x);

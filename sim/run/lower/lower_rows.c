@@ -47,14 +47,45 @@ static const char *norm_layout(const struct lowering *l, int64_t rows, const str
     return l->part == PART_ANE && constant && rows >= PIXELS_LEAST ? ",channels=1" : "";
 }
 
+static bool is_wanted(const struct lowering *l, size_t k)
+{
+    return k < l->node->outputs && l->node->output[k] != NET_NONE && l->out[k];
+}
+
+/* What LayerNormalization says of each row beside the result: its mean, and one over its deviation. */
+static bool add_moments(struct lowering *l, int64_t rows, int64_t columns)
+{
+    const struct net_array *const x = l->in[0];
+    const int64_t shape[2] = {rows, columns}, each[2] = {rows, 1};
+    const float epsilon = (float)net_attr_real(l->node, "epsilon", 1e-5);
+    float *const mean = is_wanted(l, 1) ? l->out[1]->data : lowering_scratch(l, rows);
+    struct net_array all = {.type = NET_F32, .dims = 2, .count = x->count}, centre = {.type = NET_F32, .dims = 2, .count = rows};
+    memcpy(all.shape, shape, sizeof shape);
+    memcpy(centre.shape, each, sizeof each);
+    centre.data = mean;
+    lowering_read(lowering_step(l, mean, rows, "reduce:%lldx%lld,op=mean", (long long)rows, (long long)columns), x->data,
+                  x->count);
+    if (!is_wanted(l, 2))
+        return lowering_holds(l);
+    float *const apart = lowering_scratch(l, x->count), *const spread = l->out[2]->data;
+    if (!apart || !lowering_broadcast_pair(l, "sub", x->data, &all, &centre, apart))
+        return lowering_holds(l);
+    lowering_read(lowering_step(l, apart, x->count, "elementwise:%lld,op=square", (long long)x->count), apart, x->count);
+    lowering_read(lowering_step(l, spread, rows, "reduce:%lldx%lld,op=mean", (long long)rows, (long long)columns), apart,
+                  x->count);
+    if (!lowering_add_chain(l, "add", &epsilon, 1, spread, spread, rows))
+        return false;
+    lowering_read(lowering_step(l, spread, rows, "elementwise:%lld,op=sqrt+rcp", (long long)rows), spread, rows);
+    return lowering_holds(l);
+}
+
 bool lowering_norm(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const gamma = l->in[1], *const beta = l->node->inputs > 2 ? l->in[2] : NULL;
     const bool centred = strcmp(word, "layernorm") == 0;
     unsigned axis;
-    for (size_t k = 1; k < l->node->outputs; k++)
-        if (l->node->output[k] != NET_NONE)
-            return lowering_leave(l, "mean and deviation as results");
+    if (!centred && is_wanted(l, 1))
+        return lowering_leave(l, "a deviation as a result");
     if (!axis_of(l, net_attr_int(l->node, "axis", -1), &axis))
         return false;
     const int64_t rows = net_extent(x->shape, 0, axis), columns = x->count / rows;
@@ -67,7 +98,7 @@ bool lowering_norm(struct lowering *l, const char *word)
     lowering_read(step, gamma->data, columns);
     if (centred)
         lowering_read(step, beta ? beta->data : lowering_scratch(l, columns), columns);
-    return true;
+    return (!is_wanted(l, 1) && !is_wanted(l, 2)) || add_moments(l, rows, columns);
 }
 
 /* The libraries' order of the parameters: mean, variance, scale, offset; the Neural Engine's: scale, offset, mean, variance. */
@@ -202,31 +233,50 @@ static bool reduced_of(struct lowering *l, unsigned *bits)
     return true;
 }
 
-/* to = `from`, of the shape of the first operand, reduced. */
-static bool add_reduction(struct lowering *l, const char *word, unsigned bits, const float *from, float *to)
+/* to = `from` of rows x reduced x inner elements, without the middle ones. */
+static bool add_middle(struct lowering *l, const char *word, int64_t rows, int64_t reduced, int64_t inner, const float *from,
+                       float *to)
 {
-    const struct net_array *const x = l->in[0];
-    unsigned first = 0, end;
-    while (first < x->dims && !(bits >> first & 1))
-        first++;
-    for (end = first; end < x->dims && (bits >> end & 1); end++)
-        ;
-    if (bits >> end || first == end)
-        return lowering_leave(l, "dimensions that do not stand together");
-    const int64_t rows = net_extent(x->shape, 0, first), reduced = net_extent(x->shape, first, end);
-    const int64_t inner = x->count / rows / reduced;
+    const int64_t count = rows * reduced * inner;
     if (inner > 1 && rows > 1) { /* what stands behind them comes in front of them */
-        float *const turned = lowering_scratch(l, x->count);
+        float *const turned = lowering_scratch(l, count);
         lowering_turn(l, NET_F32, from, rows, reduced, inner, turned);
         lowering_read(
             lowering_step(l, to, rows * inner, "reduce:%lldx%lld,op=%s", (long long)(rows * inner), (long long)reduced, word),
-            turned, x->count);
+            turned, count);
         return lowering_holds(l);
     }
     lowering_read(inner > 1
                       ? lowering_step(l, to, inner, "reduce:%lldx%lld,op=%s,axis=0", (long long)reduced, (long long)inner, word)
                       : lowering_step(l, to, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)reduced, word),
-                  from, x->count);
+                  from, count);
+    return lowering_holds(l);
+}
+
+/* to = `from`, of the shape of the first operand, reduced: one group of dimensions that stand together after the other, the last
+ * ones first. Means of as many elements each are the mean of all, and so it is with the others. */
+static bool add_reduction(struct lowering *l, const char *word, unsigned bits, const float *from, float *to)
+{
+    const struct net_array *const x = l->in[0];
+    int64_t inner = 1;
+    if (!bits)
+        return lowering_leave(l, "nothing to be reduced");
+    for (unsigned end = x->dims; bits && end > 0;) {
+        if (!(bits >> (end - 1) & 1)) {
+            inner *= x->shape[--end];
+            continue;
+        }
+        unsigned first = end - 1;
+        while (first > 0 && bits >> (first - 1) & 1)
+            first--;
+        bits &= (1U << first) - 1;
+        const int64_t rows = net_extent(x->shape, 0, first);
+        float *const part = bits ? lowering_scratch(l, rows * inner) : to;
+        if (!part || !add_middle(l, word, rows, net_extent(x->shape, first, end), inner, from, part))
+            return false;
+        from = part;
+        end = first;
+    }
     return lowering_holds(l);
 }
 

@@ -116,6 +116,11 @@ static const struct lowering_rule lowering_rules[] = {
     {"Or", "", lowering_logic, "or"},
     {"Xor", "", lowering_logic, "xor"},
     {"Not", "", lowering_logic, "not"},
+    {"BitwiseAnd", "", lowering_bits, "and"},
+    {"BitwiseOr", "", lowering_bits, "or"},
+    {"BitwiseNot", "", lowering_bits, "not"},
+    {"BitShift", "", lowering_bits, "shift"},
+    {"Mod", "", lowering_modulo, ""},
     {"IsNaN", "", lowering_is_nan, ""},
     {"ReverseSequence", "", lowering_by_places, ""},
     {"OneHot", "", lowering_one_hot, ""},
@@ -126,7 +131,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"QuantizeLinear", "", lowering_quantise, ""},
     {"DequantizeLinear", "", lowering_dequantise, ""},
     {"DynamicQuantizeLinear", "", lowering_dynamic_quantise, ""},
-    {"BitwiseXor", "", lowering_flip, ""},
+    {"BitwiseXor", "", lowering_bits, "xor"},
     {"Rescale", ORCHARD, lowering_rescale, ""},
     {"Attention", ORCHARD, lowering_attention, ""},
     {"RotaryEmbedding", ORCHARD, lowering_rotary, ""},
@@ -170,7 +175,7 @@ bool lowering_gives_places(const struct lowering_rule *rule, struct net_array *c
 {
     const bool multiplied = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer ||
                             rule->lower == lowering_quantise || rule->lower == lowering_dynamic_quantise ||
-                            rule->lower == lowering_flip;
+                            rule->lower == lowering_bits;
     for (size_t k = 0; k < outputs && !multiplied; k++)
         if (out[k] && !net_type_is_float(out[k]->type))
             return true;
@@ -265,9 +270,9 @@ static bool has_integers(const struct lowering *l, const struct lowering_rule *r
 {
     static bool (*const rules[])(struct lowering * l, const char *word) = {
         lowering_conv_integer, lowering_matmul_integer, lowering_quantise, lowering_dequantise, lowering_dynamic_quantise,
-        lowering_rescale,      lowering_flip,           lowering_cast,     lowering_compare,    lowering_logic,
+        lowering_rescale,      lowering_bits,           lowering_cast,     lowering_compare,    lowering_logic,
         lowering_where,        lowering_is_nan,         lowering_top,      lowering_place_of,   lowering_one_hot,
-        lowering_range,        lowering_running_sum};
+        lowering_range,        lowering_running_sum,    lowering_modulo};
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
         if (rules[i] == rule->lower)
             return true;

@@ -127,7 +127,9 @@ bool lowering_quantise(struct lowering *l, const char *word);
 bool lowering_dequantise(struct lowering *l, const char *word);
 bool lowering_dynamic_quantise(struct lowering *l, const char *word);
 bool lowering_rescale(struct lowering *l, const char *word);
-bool lowering_flip(struct lowering *l, const char *word);
+bool lowering_bits(struct lowering *l, const char *word);
+bool lowering_flip(struct lowering *l); /* of unsigned bytes the highest bit; false without a reason: something else */
+bool lowering_modulo(struct lowering *l, const char *word);
 bool lowering_sum(struct lowering *l, const char *word);
 bool lowering_whole_cast(struct lowering *l); /* false without a reason: other types */
 bool lowering_whole_pair(struct lowering *l, const char *word);

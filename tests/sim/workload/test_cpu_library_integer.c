@@ -19,7 +19,20 @@ static void test_integer(void)
                                             "integer:66,of=u8,op=and",
                                             "integer:66,of=u8,op=or",
                                             "integer:127,of=i64,op=min",
-                                            "integer:4100,of=i32,op=max,period=4"};
+                                            "integer:4100,of=i32,op=max,period=4",
+                                            "integer:4113,of=i32,op=div",
+                                            "integer:333,of=i64,op=div",
+                                            "integer:129,of=u8,op=div",
+                                            "integer:4113,of=i32,op=mod,period=9",
+                                            "integer:333,of=i64,op=mod",
+                                            "integer:129,of=u8,op=mod,period=1",
+                                            "integer:4113,of=i32,op=rem",
+                                            "integer:333,of=i64,op=rem,period=3",
+                                            "integer:129,of=u8,op=shl",
+                                            "integer:333,of=i32,op=shl",
+                                            "integer:333,of=i64,op=shr",
+                                            "integer:129,of=u8,op=shr,period=1",
+                                            "integer:333,of=i32,op=shr"};
     neon_all(workloads, ARRAY_COUNT(workloads), floats, 1);
     neon_refused("integer:8", "f32", "is missing");
     neon_refused("integer:8,of=i32,period=3", "f32", "multiple of period");

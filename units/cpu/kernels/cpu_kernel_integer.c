@@ -24,7 +24,8 @@ static struct routine_call *add_call(struct routine_work *w, const char *name, e
 /* What integer and compare have in common. */
 static bool build_pair(const struct routine_request *r, struct routine_work *w, struct routine_call *c)
 {
-    static const char *const integer[] = {"add", "sub", "mul", "min", "max", "and", "or", "xor"}; /* ORDER: operations.h */
+    static const char *const integer[] = {"add", "sub", "mul", "min", "max", "and", "or",
+                                          "xor", "div", "mod", "rem", "shl", "shr"}; /* ORDER: operations.h */
     static const char *const compare[] = {"eq", "lt", "le", "gt", "ge"};
     const int64_t op = r->value[PAIR_OP], of = r->value[PAIR_OF];
     for (unsigned operand = 0; operand < 3; operand++)
@@ -84,7 +85,7 @@ static bool build_cast(const struct routine_request *r, struct routine_work *w, 
 }
 
 const struct routine cpu_kernel_integer = {
-    &operation_integer, "N,of=u8|i32|i64[,op=add|sub|mul|min|max|and|or|xor][,period=P]",
+    &operation_integer, "N,of=u8|i32|i64[,op=add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr][,period=P]",
     "f32 f16 bf16",     "N whole numbers a op b, which wrap as their type does; b may begin again after P",
     integer_parameters, build_integer};
 const struct routine cpu_kernel_compare = {
