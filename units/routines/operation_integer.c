@@ -5,7 +5,10 @@
 
 static enum routine_type type_of(const struct routine_request *r, int64_t word)
 {
-    return word == WHOLE_NUMBER ? r->type : word == WHOLE_I32 || word == WHOLE_I64 ? ROUTINE_I32 : ROUTINE_U8;
+    return word == WHOLE_NUMBER                     ? r->type
+           : word == WHOLE_F32                      ? ROUTINE_F32
+           : word == WHOLE_I32 || word == WHOLE_I64 ? ROUTINE_I32
+                                                    : ROUTINE_U8;
 }
 
 /* Elements of memory that one of these takes. */
@@ -175,10 +178,13 @@ static bool cast_operands(const struct routine_request *r, struct routine_work *
 {
     const uint64_t count = (uint64_t)r->value[CAST_N];
     const int64_t from = r->value[CAST_FROM], to = r->value[CAST_TO];
-    if (from == to)
+    const bool single = from == WHOLE_F32 || to == WHOLE_F32;
+    if (from == to || from == WHOLE_BOOL)
         return kernel_refuse(error, "cast: from=number|u8|i32|i64 and to=number|u8|i32|i64|bool must differ");
+    if (single && (r->type == ROUTINE_F32 || (from != WHOLE_NUMBER && to != WHOLE_NUMBER)))
+        return kernel_refuse(error, "cast: f32 stands beside numbers of 16 bits (f16, bf16)");
     add_operand(w, r, "x", from, ROUTINE_INPUT, count);
-    if (from == WHOLE_NUMBER)
+    if (from == WHOLE_NUMBER || from == WHOLE_F32)
         routine_set_range(w, to == WHOLE_U8 ? 0 : -200, 200);
     add_operand(w, r, "out", to, ROUTINE_OUTPUT, count);
     add_costs(r, w);
@@ -190,9 +196,12 @@ static void cast_reference(const struct routine_request *r, const double *const 
 {
     const int64_t from = r->value[CAST_FROM], to = r->value[CAST_TO];
     for (int64_t i = 0; i < r->value[CAST_N]; i++) {
-        const double number = from == WHOLE_NUMBER ? operand[0][i] : (double)(int64_t)bits_at(operand[0], from, i);
+        const bool real = from == WHOLE_NUMBER || from == WHOLE_F32;
+        const double number = real ? operand[0][i] : (double)(int64_t)bits_at(operand[0], from, i);
         if (to == WHOLE_NUMBER && r->type == ROUTINE_F16 && fabs(number) >= 65520) { /* nearer to 2^16 than to the largest half */
             t->value[i] = copysign(INFINITY, number);
+        } else if (to == WHOLE_F32) {
+            t->value[i] = number;
         } else if (to == WHOLE_NUMBER) {
             t->value[i] = number;
             t->error[i] = fabs(number) < 0x1p24 ? 0 : 0x1p-23 * fabs(number);

@@ -346,11 +346,11 @@ struct operation_window operation_window(const struct routine_request *request);
 
 /* Types of elements: numbers are of the request's type, words of 64 bits are two of i32, the lower one first. */
 #define ROUTINE_WHOLE_WORDS   "number|u8|i32|i64"
-#define ROUTINE_CAST_WORDS    ROUTINE_WHOLE_WORDS "|bool"
+#define ROUTINE_CAST_WORDS    ROUTINE_WHOLE_WORDS "|bool|f32" /* f32: beside numbers of 16 bits */
 #define ROUTINE_INTEGER_WORDS "add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr"
 #define ROUTINE_COMPARE_WORDS "eq|lt|le|gt|ge"
 #define ROUTINE_SINGLE_WORDS  "none|a|b|both"
-enum { WHOLE_NUMBER, WHOLE_U8, WHOLE_I32, WHOLE_I64, WHOLE_BOOL };
+enum { WHOLE_NUMBER, WHOLE_U8, WHOLE_I32, WHOLE_I64, WHOLE_BOOL, WHOLE_F32 };
 enum {
     INTEGER_ADD,
     INTEGER_SUB,
@@ -383,7 +383,7 @@ enum { SELECT_N, SELECT_OF, SELECT_SINGLE, SELECT_OWN };
     }
 enum { CAST_N, CAST_FROM, CAST_TO, CAST_OWN };
 #define ROUTINE_CAST_PARAMETERS                                                                                                  \
-    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "from", .words = ROUTINE_WHOLE_WORDS},       \
+    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "from", .words = ROUTINE_CAST_WORDS},        \
     {                                                                                                                            \
         .name = "to", .words = ROUTINE_CAST_WORDS                                                                                \
     }

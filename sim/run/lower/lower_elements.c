@@ -373,10 +373,10 @@ bool lowering_pair(struct lowering *l, const char *word)
         strncmp(word, "add", 3) == 0 || strcmp(word, "mul") == 0 || strcmp(word, "max") == 0 || strcmp(word, "min") == 0;
     if (l->node->inputs != 2 && (strcmp(word, "max") == 0 || strcmp(word, "min") == 0))
         return lowering_sum(l, word);
+    if (strcmp(word, "pow") == 0 && l->node->inputs == 2 && b)
+        return add_power(l, a, b);
     if (l->node->inputs != 2 || !b || b->type != NET_F32)
         return lowering_leave(l, "%zu operands, or of several types", l->node->inputs);
-    if (strcmp(word, "pow") == 0)
-        return add_power(l, a, b);
     if (a->count != out->count && b->count == out->count && either) {
         const struct net_array *const swapped = a;
         a = b;

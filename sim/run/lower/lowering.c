@@ -158,13 +158,19 @@ static bool are_bytes(enum net_type a, enum net_type b)
     return (a == NET_U8 || a == NET_I8) && (b == NET_U8 || b == NET_I8);
 }
 
-bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in)
+static bool are_halves(enum net_type a, enum net_type b)
+{
+    return (a == NET_F16 && b == NET_F32) || (a == NET_F32 && b == NET_F16);
+}
+
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in, bool halves)
 {
     const bool like = node->inputs > 1 && in[1];
     const enum net_type to = like ? in[1]->type : net_type_of_onnx(net_attr_int(node, "to", 0));
     if (rule->lower == lowering_cast) /* bytes keep their bits, and truth values are bytes */
         return node->inputs > 0 && in[0] &&
-               (to == in[0]->type || are_bytes(to, in[0]->type) || (in[0]->type == NET_BOOL && are_bytes(to, to)));
+               (to == in[0]->type || are_bytes(to, in[0]->type) || (halves && are_halves(to, in[0]->type)) ||
+                (in[0]->type == NET_BOOL && are_bytes(to, to)));
     if (rule->lower == lowering_cache_rows) /* nothing was kept */
         return node->inputs > 2 && in[0] && in[2] && in[0]->dims == 4 && in[2]->count == 1 &&
                net_array_integer(in[2], 0) == in[0]->shape[2];
@@ -191,7 +197,7 @@ static bool reads_integers(const struct lowering_rule *rule)
            rule->lower == lowering_reduce_sum_of || rule->lower == lowering_reduce_log_sum_exp ||
            rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
            rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_running_sum ||
-           rule->lower == lowering_place_of;
+           rule->lower == lowering_place_of || strcmp(rule->word, "pow") == 0;
 }
 
 /* Rules that only move elements, whatever they are. */

@@ -51,8 +51,9 @@ struct lowering_rule {
 
 /* NULL = the operator has none. */
 const struct lowering_rule *lowering_rule(const struct net_node *node);
-/* Whether the node's result has the elements of its input, so that nothing is to be computed. */
-bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in);
+/* Whether the node's result has the elements of its input, so that nothing is to be computed; `halves`: numbers are halves on the
+ * unit, whatever the network calls them. */
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in, bool halves);
 /* Whether the node's whole numbers may decide shapes and places of others, unlike those that quantised networks multiply. */
 bool lowering_gives_places(const struct lowering_rule *rule, struct net_array *const *out, size_t outputs);
 /* Begins with the node and its arrays, applies the rule; false with l->why. The caller frees in any case. */

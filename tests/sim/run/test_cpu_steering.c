@@ -73,6 +73,8 @@ static const struct steered_case neon_cases[] = {
     {"integer:4000,of=i64,op=mul", "f32"},
     {"integer:4000,of=i32,op=mod,period=8", "f32"},
     {"integer:4000,of=u8,op=shr", "f32"},
+    {"cast:4000,to=f32", "f16"},
+    {"cast:4000,from=f32", "bf16"},
     {"compare:4000,op=lt", "f32"},
     {"select:4000,of=i32", "f32"},
     {"cast:4000,from=i32,to=number", "f32"},

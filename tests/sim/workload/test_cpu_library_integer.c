@@ -75,7 +75,11 @@ static void test_cast(void)
                                             "cast:35,from=u8",         "cast:35,from=i64,to=i32", "cast:35,from=i64,to=u8",
                                             "cast:35,from=i32,to=i64", "cast:35,from=u8,to=i64",  "cast:35,from=i64,to=bool"};
     neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
+    static const char *const sizes[] = {"cast:4101,to=f32", "cast:4101,from=f32"}, *const halves[] = {"f16", "bf16"};
+    neon_all(sizes, ARRAY_COUNT(sizes), halves, ARRAY_COUNT(halves));
     neon_refused("cast:8", "f32", "must differ");
+    neon_refused("cast:8,to=f32", "f32", "of 16 bits");
+    neon_refused("cast:8,from=f32,to=u8", "f16", "of 16 bits");
 }
 
 /* No NaN is less than, as large as or more than anything; a zero is as large as the other one. */

@@ -12,7 +12,7 @@ static const struct kernel_parameter cast_parameters[] = {ROUTINE_CAST_PARAMETER
 
 static const char *name_of(const struct routine_request *r, int64_t word)
 {
-    static const char *const names[] = {NULL, "u8", "i32", "i64", "bool"};
+    static const char *const names[] = {NULL, "u8", "i32", "i64", "bool", "f32"};
     return word == WHOLE_NUMBER ? routine_type_name(r->type) : names[word];
 }
 
@@ -96,10 +96,12 @@ const struct routine cpu_kernel_select = {
     &operation_select, "N[,of=number|u8|i32|i64][,single=none|a|b|both]",
     "f32 f16 bf16",    "N elements: a where the condition's byte is not 0, else b; either may be one for all",
     select_parameters, build_select};
-const struct routine cpu_kernel_cast = {&operation_cast,
-                                        "N,from=TYPE,to=TYPE",
-                                        "f32 f16 bf16",
-                                        "N elements in another type (number, u8, i32, i64; also bool): numbers toward zero, low "
-                                        "bits of what is wider",
-                                        cast_parameters,
-                                        build_cast};
+const struct routine cpu_kernel_cast = {
+    &operation_cast,
+    "N,from=TYPE,to=TYPE",
+    "f32 f16 bf16",
+    "N elements in another type (number, u8, i32, i64; also bool, and f32 beside f16 and bf16): "
+    "numbers toward zero, low "
+    "bits of what is wider",
+    cast_parameters,
+    build_cast};
