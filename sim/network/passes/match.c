@@ -126,3 +126,16 @@ void net_retire(struct net_match *m, struct net_node *node, net_id in_place)
     for (size_t k = 0; k < node->inputs; k++)
         node->input[k] = NET_NONE;
 }
+
+bool net_copy_windows(const struct net_node *from, struct net_node *to)
+{
+    static const char *const lists[] = {"dilations", "kernel_shape", "pads", "strides"};
+    size_t count;
+    bool ok = !net_attribute(from, "auto_pad") || net_set_text(to, "auto_pad", net_attr_text(from, "auto_pad", "NOTSET"));
+    ok = ok && (!net_attribute(from, "group") || net_set_int(to, "group", net_attr_int(from, "group", 1)));
+    for (size_t k = 0; ok && k < sizeof lists / sizeof *lists; k++) {
+        const int64_t *const list = net_attr_ints(from, lists[k], &count);
+        ok = !list || net_set_ints(to, lists[k], list, count);
+    }
+    return ok;
+}

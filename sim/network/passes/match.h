@@ -46,5 +46,7 @@ static inline void net_must(struct net_match *m, bool ok)
 {
     m->starved = m->starved || !ok;
 }
+/* Gives a convolution the windows and groups of another; false when memory is out. */
+bool net_copy_windows(const struct net_node *from, struct net_node *to);
 
 #endif

@@ -39,19 +39,6 @@ static net_id bias_of(struct place *p)
     return back ? back->output[0] : NET_NONE;
 }
 
-static bool copy_windows(const struct net_node *from, struct net_node *to)
-{
-    static const char *const lists[] = {"dilations", "kernel_shape", "pads", "strides"};
-    size_t count;
-    bool ok = !net_attribute(from, "auto_pad") || net_set_text(to, "auto_pad", net_attr_text(from, "auto_pad", "NOTSET"));
-    ok = ok && (!net_attribute(from, "group") || net_set_int(to, "group", net_attr_int(from, "group", 1)));
-    for (size_t k = 0; ok && k < sizeof lists / sizeof *lists; k++) {
-        const int64_t *const list = net_attr_ints(from, lists[k], &count);
-        ok = !list || net_set_ints(to, lists[k], list, count);
-    }
-    return ok;
-}
-
 static bool is_single(const struct net_match *m, net_id value)
 {
     const struct net_array *const scale = net_constant(m, value);
@@ -87,7 +74,7 @@ static bool change(struct net_match *m, struct net_node *node)
     const net_id a = numbers(&p, X, 1), b = numbers(&p, W, axis), bias = bias_of(&p), in[3] = {a, b, bias};
     struct net_node *const product =
         m->starved ? NULL : net_put(m, node, &p.at, conv ? "Conv" : "MatMul", in, bias == NET_NONE ? 2 : 3, 1, NET_F32);
-    net_must(m, product && (!conv || copy_windows(node, product)));
+    net_must(m, product && (!conv || net_copy_windows(node, product)));
     if (m->starved)
         return false;
     const net_id out[3] = {product->output[0], node->input[Y_SCALE], node->input[Y_ZERO]};
