@@ -53,7 +53,6 @@ static const struct form {
     {"in x f32[3,4,2,5]\nconst a i64[2] 1 3\ny = ReduceLogSumExp(x, a) keepdims=0\nout y\n", -2, 2},
     /* functions */
     {"in x f32[7,5]\nconst p i64[1] 4\ny = Pow(x, p)\nout y\n", -2, 2},
-    {"in x f32[7,5]\ny = Swish(x) alpha=1.7\nout y\n", -4, 4},
     {"in x f32[7,5]\nconst p f32[1] 3\ny = Pow(x, p)\nout y\n", -2, 2},
     {"in x f32[7,5]\nconst p f32[1] 5\ny = Pow(x, p)\nout y\n", -2, 2},
     {"in x f32[7,5]\nconst p f32[1] -0.75\ny = Pow(x, p)\nout y\n", 0.5, 4},
