@@ -3,6 +3,7 @@
 #include "sim/network/operators/operator.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool net_rewrite(struct net_model *model, bool (*change)(struct net_match *m, struct net_node *node), unsigned *changes,
@@ -138,4 +139,18 @@ bool net_copy_windows(const struct net_node *from, struct net_node *to)
         ok = !list || net_set_ints(to, lists[k], list, count);
     }
     return ok;
+}
+
+bool net_copy_function(const struct net_node *from, struct net_node *to, size_t which)
+{
+    const struct net_attribute *const names = net_attribute(from, "activations");
+    if (!names || names->kind != NET_ATTR_TEXTS || names->count <= which)
+        return true;
+    struct net_attribute *const own = net_attr_set(to, "activations", NET_ATTR_TEXTS);
+    if (own)
+        own->texts = calloc(1, sizeof *own->texts);
+    if (!own || !own->texts || !(own->texts[0] = strdup(names->texts[which])))
+        return false;
+    own->count = 1;
+    return true;
 }

@@ -48,5 +48,7 @@ static inline void net_must(struct net_match *m, bool ok)
 }
 /* Gives a convolution the windows and groups of another; false when memory is out. */
 bool net_copy_windows(const struct net_node *from, struct net_node *to);
+/* What a plain RNN computes of its sum, where the file says that, of one of its directions; false when memory is out. */
+bool net_copy_function(const struct net_node *from, struct net_node *to, size_t which);
 
 #endif
