@@ -331,3 +331,70 @@ bool lowering_reduce_log_sum_exp(struct lowering *l, const char *word)
                   out->count);
     return lowering_add_pair(l, "add", out->data, most, out->count, out->data);
 }
+
+/* The shape of the first operand with these dimensions gone, and these numbers. */
+static struct net_array reduced_shape(const struct lowering *l, unsigned bits, int64_t count, float *numbers)
+{
+    struct net_array each = {.type = NET_F32, .dims = l->in[0]->dims, .count = count, .data = numbers};
+    for (unsigned d = 0; d < each.dims; d++)
+        each.shape[d] = bits >> d & 1 ? 1 : l->in[0]->shape[d];
+    return each;
+}
+
+static int64_t kept_count(const struct net_array *x, unsigned bits)
+{
+    int64_t count = 1;
+    for (unsigned d = 0; d < x->dims; d++)
+        count *= bits >> d & 1 ? 1 : x->shape[d];
+    return count;
+}
+
+/* x over the norm of its row; rows of zeros stay so. */
+bool lowering_lp_norm(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const bool first = net_attr_int(l->node, "p", 2) == 1;
+    const float least = 0x1p-24F; /* that halves have */
+    unsigned axis;
+    (void)word;
+    if (!axis_of(l, net_attr_int(l->node, "axis", -1), &axis))
+        return false;
+    const int64_t rows = x->count / x->shape[axis];
+    float *const norm = lowering_scratch(l, rows), *const size = first ? lowering_scratch(l, x->count) : x->data;
+    if (first)
+        lowering_read(lowering_step(l, size, x->count, "elementwise:%lld,op=abs", (long long)x->count), x->data, x->count);
+    const struct net_array each = reduced_shape(l, 1U << axis, rows, norm);
+    return norm && size && add_reduction(l, first ? "sum" : "norm2", 1U << axis, size, norm) &&
+           lowering_add_chain(l, "max", &least, 1, norm, norm, rows) &&
+           lowering_broadcast_pair(l, "div", x->data, x, &each, l->out[0]->data);
+}
+
+/* What is left of x without its mean, over its deviation and 1e-9, as ONNX has it. */
+bool lowering_mvn(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    size_t count;
+    const int64_t *const axes = net_attr_ints(l->node, "axes", &count), usual[] = {0, 2, 3};
+    const float little = 1e-9F;
+    unsigned bits = 0;
+    (void)word;
+    for (size_t k = 0; k < (axes ? count : 3); k++) {
+        unsigned axis;
+        if (!axis_of(l, axes ? axes[k] : usual[k], &axis))
+            return false;
+        bits |= 1U << axis;
+    }
+    const int64_t rows = kept_count(x, bits);
+    float *const mean = lowering_scratch(l, rows), *const spread = lowering_scratch(l, rows);
+    float *const apart = lowering_scratch(l, x->count), *const square = lowering_scratch(l, x->count);
+    const struct net_array centre = reduced_shape(l, bits, rows, mean), width = reduced_shape(l, bits, rows, spread);
+    if (!square || !add_reduction(l, "mean", bits, x->data, mean) ||
+        !lowering_broadcast_pair(l, "sub", x->data, x, &centre, apart))
+        return false;
+    lowering_read(lowering_step(l, square, x->count, "elementwise:%lld,op=square", (long long)x->count), apart, x->count);
+    if (!add_reduction(l, "mean", bits, square, spread))
+        return false;
+    lowering_read(lowering_step(l, spread, rows, "elementwise:%lld,op=sqrt", (long long)rows), spread, rows);
+    return lowering_add_chain(l, "add", &little, 1, spread, spread, rows) &&
+           lowering_broadcast_pair(l, "div", apart, x, &width, l->out[0]->data);
+}

@@ -1,6 +1,7 @@
 /* Whole numbers and truth values: arithmetic, comparisons, choices, other types. */
 #include "sim/run/lower/lowering.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,6 +185,23 @@ static void compare_with(struct lowering *l, const char *op, const struct net_ar
     struct lowered_step *const step = add_step(l, "compare", to, NET_BOOL, x->count, options);
     lowering_read(step, x->data, x->count);
     lowering_read(step, own, 1);
+}
+
+/* What is as large as infinity, of either sign or of one. */
+bool lowering_is_inf(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
+    const bool above = net_attr_int(l->node, "detect_positive", 1), below = net_attr_int(l->node, "detect_negative", 1);
+    (void)word;
+    if (!x || !l->out[0] || x->count == 0 || x->type != NET_F32 || (!above && !below))
+        return lowering_leave(l, "no elements, other types than f32, or infinities of no sign");
+    struct net_array size = *x;
+    if (above && below) {
+        size.data = lowering_scratch(l, x->count);
+        lowering_read(lowering_step(l, size.data, x->count, "elementwise:%lld,op=abs", (long long)x->count), x->data, x->count);
+    }
+    compare_with(l, "eq", &size, above ? INFINITY : -INFINITY, l->out[0]->data);
+    return lowering_holds(l);
 }
 
 /* Elements above a number, and 0. */

@@ -51,6 +51,12 @@ static const struct lowering_rule lowering_rules[] = {
     {"Erf", "", lowering_function, "erf"},
     {"Sin", "", lowering_function, "sin"},
     {"Cos", "", lowering_function, "cos"},
+    {"Sinh", "", lowering_composed, "sinh"},
+    {"Cosh", "", lowering_composed, "cosh"},
+    {"Tan", "", lowering_composed, "tan"},
+    {"Asinh", "", lowering_composed, "asinh"},
+    {"Acosh", "", lowering_composed, "acosh"},
+    {"Atanh", "", lowering_composed, "atanh"},
     {"Floor", "", lowering_function, "floor"},
     {"Ceil", "", lowering_function, "ceil"},
     {"Round", "", lowering_function, "round"},
@@ -74,6 +80,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"InstanceNormalization", "", lowering_instance_norm, ""},
     {"GroupNormalization", "", lowering_group_norm, ""},
     {"LRN", "", lowering_lrn, ""},
+    {"LpNormalization", "", lowering_lp_norm, ""},
+    {"MeanVarianceNormalization", "", lowering_mvn, ""},
     {"ReduceMean", "", lowering_reduce, "mean"},
     {"ReduceSum", "", lowering_reduce, "sum"},
     {"ReduceMax", "", lowering_reduce, "max"},
@@ -102,6 +110,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"MaxUnpool", "", lowering_by_places, ""},
     {"ScatterND", "", lowering_scatter, ""},
     {"ScatterElements", "", lowering_scatter, ""},
+    {"TensorScatter", "", lowering_tensor_scatter, ""},
     {"CumSum", "", lowering_running_sum, ""},
     {"TopK", "", lowering_top, ""},
     {"ArgMax", "", lowering_place_of, "argmax"},
@@ -122,6 +131,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"BitShift", "", lowering_bits, "shift"},
     {"Mod", "", lowering_modulo, ""},
     {"IsNaN", "", lowering_is_nan, ""},
+    {"IsInf", "", lowering_is_inf, ""},
     {"ReverseSequence", "", lowering_by_places, ""},
     {"OneHot", "", lowering_one_hot, ""},
     {"Range", "", lowering_range, ""},
@@ -196,8 +206,8 @@ static bool reads_integers(const struct lowering_rule *rule)
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
            rule->lower == lowering_reduce_sum_of || rule->lower == lowering_reduce_log_sum_exp ||
            rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
-           rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_running_sum ||
-           rule->lower == lowering_place_of || strcmp(rule->word, "pow") == 0;
+           rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_tensor_scatter ||
+           rule->lower == lowering_running_sum || rule->lower == lowering_place_of || strcmp(rule->word, "pow") == 0;
 }
 
 /* Rules that only move elements, whatever they are. */
@@ -205,7 +215,7 @@ static bool moves_elements(const struct lowering_rule *rule)
 {
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_expand ||
            rule->lower == lowering_by_places || rule->lower == lowering_transpose || rule->lower == lowering_concat ||
-           rule->lower == lowering_scatter;
+           rule->lower == lowering_scatter || rule->lower == lowering_tensor_scatter;
 }
 
 /* What of whole numbers is left to other rules. */
@@ -233,7 +243,7 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
                 {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},     {lowering_attention, 3},
                 {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_group_norm, 3}, {lowering_conv_transpose, 2},
                 {lowering_lstm, 3},       {lowering_gru, 3},           {lowering_rnn, 3},        {lowering_cache_rows, 3},
-                {lowering_scatter, 3}};
+                {lowering_scatter, 3},    {lowering_tensor_scatter, 2}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -278,7 +288,7 @@ static bool has_integers(const struct lowering *l, const struct lowering_rule *r
         lowering_conv_integer, lowering_matmul_integer, lowering_quantise, lowering_dequantise, lowering_dynamic_quantise,
         lowering_rescale,      lowering_bits,           lowering_cast,     lowering_compare,    lowering_logic,
         lowering_where,        lowering_is_nan,         lowering_top,      lowering_place_of,   lowering_one_hot,
-        lowering_range,        lowering_running_sum,    lowering_modulo};
+        lowering_range,        lowering_running_sum,    lowering_modulo,   lowering_is_inf};
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
         if (rules[i] == rule->lower)
             return true;
