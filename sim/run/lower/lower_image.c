@@ -1,5 +1,6 @@
 /* Convolutions and pools. */
 #include "sim/network/operators/window.h"
+#include "sim/run/lower/lower_conv.h"
 #include "sim/run/lower/lowering.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static bool is_even(const struct net_window *w)
 
 /* A border of zeros around each plane: first at both ends of rows, then above and below, where a plane is one
  * long row. */
-static const void *pad_planes(struct lowering *l, enum net_type type, const void *x, int64_t planes, struct net_window *w)
+const void *lowering_pad_planes(struct lowering *l, enum net_type type, const void *x, int64_t planes, struct net_window *w)
 {
     const int64_t wide = w->in[2] + w->before[2] + w->after[2], high = w->in[1] + w->before[1] + w->after[1];
     if (w->before[2] || w->after[2]) {
@@ -104,7 +105,7 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
     if (w.kernel[1] > WINDOW_MOST || w.kernel[2] > WINDOW_MOST)
         return lowering_leave(l, "windows of more than %d", WINDOW_MOST);
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
-    const void *const from = is_even(&w) ? x->data : pad_planes(l, NET_I8, x->data, n * c, &w);
+    const void *const from = is_even(&w) ? x->data : lowering_pad_planes(l, NET_I8, x->data, n * c, &w);
     const int64_t high = rows_of(&w), count = n * k * high * w.out[2];
     void *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
     struct lowered_step *const step = lowering_step(
@@ -181,7 +182,7 @@ bool lowering_conv(struct lowering *l, const char *word)
     }
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
     const bool flat = pads_alone(l, &w, 2), tall = pads_alone(l, &w, 1);
-    const float *const from = is_even(&w) || flat || tall ? x->data : pad_planes(l, NET_F32, x->data, n * c, &w);
+    const float *const from = is_even(&w) || flat || tall ? x->data : lowering_pad_planes(l, NET_F32, x->data, n * c, &w);
     const int64_t high = rows_of(&w), count = n * k * high * w.out[2];
     float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
     const struct plain_conv v = {.w = &w,

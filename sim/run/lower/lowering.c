@@ -99,6 +99,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"Split", "", lowering_slice, "split"},
     {"Expand", "", lowering_expand, ""},
     {"Resize", "", lowering_resize, ""},
+    {"GridSample", "", lowering_grid_sample, ""},
     {"Pad", "", lowering_by_places, "pad"},
     {"Tile", "", lowering_by_places, ""},
     {"DepthToSpace", "", lowering_by_places, ""},
@@ -239,11 +240,13 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
     static const struct {
         bool (*lower)(struct lowering *l, const char *word);
         size_t least;
-    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},       {lowering_norm, 2},
-                {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},     {lowering_attention, 3},
-                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_group_norm, 3}, {lowering_conv_transpose, 2},
-                {lowering_lstm, 3},       {lowering_gru, 3},           {lowering_rnn, 3},        {lowering_cache_rows, 3},
-                {lowering_scatter, 3},    {lowering_tensor_scatter, 2}};
+    } rows[] = {{lowering_conv, 2},          {lowering_product, 2},    {lowering_pair, 2},
+                {lowering_norm, 2},          {lowering_gather, 2},     {lowering_slice, 2},
+                {lowering_rotary, 3},        {lowering_attention, 3},  {lowering_batch_norm, 5},
+                {lowering_instance_norm, 3}, {lowering_group_norm, 3}, {lowering_conv_transpose, 2},
+                {lowering_lstm, 3},          {lowering_gru, 3},        {lowering_rnn, 3},
+                {lowering_cache_rows, 3},    {lowering_scatter, 3},    {lowering_tensor_scatter, 2},
+                {lowering_grid_sample, 2}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)

@@ -11,7 +11,7 @@
 #include "sim/network/graph/graph.h"
 #include "sim/run/run.h"
 
-enum { LOWERED_STEPS = 24, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 32 };
+enum { LOWERED_STEPS = 40, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 40 };
 
 /* One kernel: reads the operands in the order of its library, writes the result. Steps are run one after another. */
 struct lowered_step {
@@ -148,6 +148,7 @@ bool lowering_sign(struct lowering *l, const char *word);
 bool lowering_scatter(struct lowering *l, const char *word);
 bool lowering_tensor_scatter(struct lowering *l, const char *word);
 bool lowering_composed(struct lowering *l, const char *word);
+bool lowering_grid_sample(struct lowering *l, const char *word);
 bool lowering_is_inf(struct lowering *l, const char *word);
 bool lowering_lp_norm(struct lowering *l, const char *word);
 bool lowering_mvn(struct lowering *l, const char *word);
