@@ -99,6 +99,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"Split", "", lowering_slice, "split"},
     {"Expand", "", lowering_expand, ""},
     {"Resize", "", lowering_resize, ""},
+    {"DFT", "", lowering_dft, ""},
+    {"STFT", "", lowering_stft, ""},
     {"GridSample", "", lowering_grid_sample, ""},
     {"Pad", "", lowering_by_places, "pad"},
     {"Tile", "", lowering_by_places, ""},
@@ -208,7 +210,8 @@ static bool reads_integers(const struct lowering_rule *rule)
            rule->lower == lowering_reduce_sum_of || rule->lower == lowering_reduce_log_sum_exp ||
            rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
            rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_tensor_scatter ||
-           rule->lower == lowering_running_sum || rule->lower == lowering_place_of || strcmp(rule->word, "pow") == 0;
+           rule->lower == lowering_running_sum || rule->lower == lowering_place_of || rule->lower == lowering_dft ||
+           rule->lower == lowering_stft || strcmp(rule->word, "pow") == 0;
 }
 
 /* Rules that only move elements, whatever they are. */
@@ -246,7 +249,7 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
                 {lowering_instance_norm, 3}, {lowering_group_norm, 3}, {lowering_conv_transpose, 2},
                 {lowering_lstm, 3},          {lowering_gru, 3},        {lowering_rnn, 3},
                 {lowering_cache_rows, 3},    {lowering_scatter, 3},    {lowering_tensor_scatter, 2},
-                {lowering_grid_sample, 2}};
+                {lowering_grid_sample, 2},   {lowering_stft, 2}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)

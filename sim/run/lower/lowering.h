@@ -149,6 +149,8 @@ bool lowering_scatter(struct lowering *l, const char *word);
 bool lowering_tensor_scatter(struct lowering *l, const char *word);
 bool lowering_composed(struct lowering *l, const char *word);
 bool lowering_grid_sample(struct lowering *l, const char *word);
+bool lowering_dft(struct lowering *l, const char *word);
+bool lowering_stft(struct lowering *l, const char *word);
 bool lowering_is_inf(struct lowering *l, const char *word);
 bool lowering_lp_norm(struct lowering *l, const char *word);
 bool lowering_mvn(struct lowering *l, const char *word);

@@ -57,6 +57,13 @@ static const struct form {
     {"in x f32[3,4,5]\ny = MeanVarianceNormalization(x) axes=0,2\nout y\n", -2, 2},
     /* functions */
     {"in x f32[7,5]\ny = Sinh(x)\nout y\n", -4, 4},
+    /* transforms */
+    {"in x f32[2,12,3,2]\nconst n i64[1] 9\nconst a i64[1] 1\ny = DFT(x, n, a)\nout y\n", -2, 2},
+    {"in x f32[2,3,7,1]\ny = DFT(x) onesided=1\nout y\n", -2, 2},
+    {"in x f32[2,3,5,2]\ny = DFT(x) inverse=1 onesided=1\nout y\n", -2, 2},
+    {"in x f32[2,30,1]\nconst s i64[1] 4\nconst w f32[8] random\ny = STFT(x, s, w)\nout y\n", -2, 2},
+    {"in x f32[2,3,6,5]\nconst g f32[2,4,3,2] random\ny = GridSample(x, g)\nout y\n", -2, 2},
+    {"in x f32[2,3,6,5]\nconst g f32[2,4,3,2] random\ny = GridSample(x, g) padding_mode=border align_corners=1\nout y\n", -2, 2},
     {"in x f32[7,5]\ny = Cosh(x)\nout y\n", -4, 4},
     {"in x f32[7,5]\ny = Tan(x)\nout y\n", -1.3, 1.3},
     {"in x f32[7,5]\ny = Asinh(x)\nout y\n", -9, 9},
