@@ -1,5 +1,4 @@
-/* Kinds "network-auto", "network-hybrid", "network", "network-gpu", "network-amx" and "network-ane": an ONNX or Core ML file,
- * whose operators are computed by kernels of a unit's library (run_network.h). */
+/* Kinds "network" and "network-UNIT": an ONNX or Core ML file, whose operators kernels of a library compute (run_network.h). */
 #include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"

@@ -6,7 +6,6 @@
 #include "tests/sim/network/onnx_example.h"
 #include "tests/support/suite.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -314,38 +313,6 @@ static void test_graphs_that_make_no_sense(void)
     net_model_free(model);
 }
 
-/* Nodes that stand before what they need, among them a long chain the wrong way round. */
-static void test_order(void)
-{
-    enum { CHAIN = 500 };
-    struct orch_error error;
-    struct message chain = {NULL, 0}, m = NODES(3, "Exp", "Neg", "Relu", "b", "a", "x", "y", "b", "a");
-    struct net_model *model = import(&m, &error);
-    struct net_array *const x = net_array_new(NET_F32, (const int64_t[]){4}, 1, &error), *y[1] = {NULL};
-    const struct net_run run = {.model = model, .input = &x};
-    for (int k = 0; k < 4; k++)
-        ((float *)x->data)[k] = (float)(k - 1);
-    CHECK(model && net_run(&run, y, &error), "%s", error.text);
-    for (int k = 0; y[0] && k < 4; k++)
-        CHECK(fabs(net_array_double(y[0], k) - exp(-fmax(k - 1, 0))) < 1e-6, "%d: %g", k, net_array_double(y[0], k));
-    net_array_release(y[0]);
-    net_model_free(model);
-    put_graph_input(&chain, "v0", 1, (const int64_t[]){4}, 1);
-    for (int k = CHAIN; k-- > 0;) {
-        char in[16], out[16];
-        snprintf(in, sizeof in, "v%d", k);
-        snprintf(out, sizeof out, "v%d", k + 1);
-        struct message n = node_proto("Relu", in, out);
-        put_message(&chain, 1, &n);
-    }
-    put_graph_output(&chain, "v500");
-    m = model_proto(13, &chain);
-    model = import(&m, &error);
-    CHECK(model && model->graph->nodes == CHAIN, "%s", error.text);
-    net_model_free(model);
-    net_array_release(x);
-}
-
 static void refuse_tensor(struct message tensor, int code, const char *wrong)
 {
     struct orch_error error;
@@ -461,7 +428,6 @@ static const struct suite_test tests[] = {{"forms of older opsets", test_older_f
                                           {"data in other files", test_external_data},
                                           {"truncated files", test_truncated},
                                           {"graphs that make no sense", test_graphs_that_make_no_sense},
-                                          {"nodes in any order", test_order},
                                           {"tensors that lie", test_tensors_that_lie},
                                           {"nested messages", test_nesting},
                                           {"functions of the model", test_functions}};
