@@ -36,13 +36,24 @@ static bool read_deform(const struct net_node *node, struct deform *d, struct or
            read_list(node, "pads", 4, 0, d->pads, error);
 }
 
+/* So that products of sizes are numbers. */
+static bool is_possible(const struct deform *d, const struct net_shape *x, const struct net_shape *w)
+{
+    enum { MOST = 1 << 20 };
+    bool ok = d->groups >= 1 && d->groups <= MOST && d->offset_groups >= 1 && d->offset_groups <= MOST;
+    for (unsigned k = 0; k < 4; k++)
+        ok = ok && x->dim[k] <= INT64_C(1) << 40 && w->dim[k] <= MOST;
+    return ok;
+}
+
 /* Whether the offsets are two for each tap, group and result, and the mask one. */
 static bool fit_offsets(struct net_infer *i, const struct deform *d, const struct net_shape *x, const struct net_shape *w)
 {
     const struct net_shape *const offset = &i->in[OFFSET].shape, *const mask = &net_fact_in(i, MASK)->shape;
+    if (!is_possible(d, x, w))
+        return net_refuse(i->error, "sizes or groups beyond what is possible");
     const int64_t taps = w->dim[2] * w->dim[3];
-    if (d->groups < 1 || d->offset_groups < 1 || x->dim[1] != w->dim[1] * d->groups || w->dim[0] % d->groups ||
-        x->dim[1] % d->offset_groups)
+    if (x->dim[1] != w->dim[1] * d->groups || w->dim[0] % d->groups || x->dim[1] % d->offset_groups)
         return net_refuse(i->error, "%lld channels in %lld groups (%lld of offsets), %lld by %lld filters", (long long)x->dim[1],
                           (long long)d->groups, (long long)d->offset_groups, (long long)w->dim[0], (long long)w->dim[1]);
     if (offset->dim[1] != 2 * taps * d->offset_groups || offset->dim[0] != x->dim[0])

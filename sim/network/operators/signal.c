@@ -37,6 +37,8 @@ bool net_rule_dft(struct net_infer *i)
     if (length->constant && (to.dim[axis] < 1 || to.dim[axis] > 1 << 24))
         return net_refuse(i->error, "a length of %lld", (long long)to.dim[axis]);
     const bool half = is_back_from_half(i->node);
+    if (half && to.dim[axis] > 1 << 24)
+        return net_refuse(i->error, "a length of %lld", (long long)to.dim[axis]);
     if (half && !length->present)
         to.dim[axis] = to.dim[axis] < 0 ? NET_UNKNOWN : 2 * (to.dim[axis] - 1);
     else if (!half && net_attr_int(i->node, "onesided", 0))

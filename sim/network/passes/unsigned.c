@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+enum { IMAGE_MOST = 1 << 26 };                               /* elements: whose ones are written out */
 enum { MIDDLE = 128, X = 0, W = 1, X_ZERO = 2, W_ZERO = 3 }; /* ORDER: inputs of both operators */
 
 struct place {
@@ -115,9 +116,12 @@ static bool fits(const struct net_match *m, const struct net_node *node, struct 
         return false;
     if (p->conv ? p->w->dims != x->dims || p->w->dims < 3 : p->w->dims != 2)
         return false;
-    for (unsigned d = 1; p->conv && d < x->dims; d++)
-        if (x->dim[d] < 1)
+    int64_t image = 1;
+    for (unsigned d = 1; p->conv && d < x->dims; d++) {
+        if (x->dim[d] < 1 || x->dim[d] > IMAGE_MOST / image)
             return false;
+        image *= x->dim[d];
+    }
     if (p->zero && p->zero->count != 1 && p->zero->count != p->w->shape[p->conv ? 0 : 1])
         return false;
     const int64_t group = net_attr_int(node, "group", 1);
