@@ -268,8 +268,9 @@ static net_id places_of_run(struct onnx_parts *p, net_id length, bool corners)
 /* Grids of images and of volumes, [N, 3, 4], whose size is known when the network runs. */
 static void grid_of_run(struct onnx_parts *p)
 {
-    const struct net_shape *const theta = &p->model->value[onnx_part_in(p, 0)].shape;
-    const int64_t axes = theta->known && theta->dims == 3 ? theta->dim[1] : 0;
+    const net_id map = onnx_part_in(p, 0);
+    const struct net_shape *const theta = map == NET_NONE ? NULL : &p->model->value[map].shape;
+    const int64_t axes = theta && theta->known && theta->dims == 3 ? theta->dim[1] : 0;
     const bool corners = net_attr_int(p->of, "align_corners", 0) != 0;
     net_id column[4] = {NET_NONE, NET_NONE, NET_NONE, NET_NONE};
     if (axes != 2 && axes != 3) {

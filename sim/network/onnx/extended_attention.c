@@ -47,9 +47,10 @@ static net_id before_last(struct onnx_parts *p, net_id length, net_id q)
 /* A mask of fewer places than there are keys: the others are not attended to. */
 static net_id lengthened(struct onnx_parts *p, net_id mask, net_id k, double low)
 {
-    const struct net_shape *const m = mask == NET_NONE ? NULL : &p->model->value[mask].shape, *const s =
-                                                                                                  &p->model->value[k].shape;
-    if (!m || !m->known || m->dims < 1 || !s->known || s->dims != 4)
+    if (mask == NET_NONE || k == NET_NONE)
+        return mask;
+    const struct net_shape *const m = &p->model->value[mask].shape, *const s = &p->model->value[k].shape;
+    if (!m->known || m->dims < 1 || !s->known || s->dims != 4)
         return mask;
     const int64_t have = m->dim[m->dims - 1], want = s->dim[2];
     int64_t pads[2 * NET_DIMS_MAX] = {0};
