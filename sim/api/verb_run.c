@@ -35,7 +35,7 @@
 static const struct orchard_option option_table[] = {
     {"unit", 0, "UNIT", false, "cpu amx gpu ane (default: its own); all: a row each; auto: fastest; hybrid, combined: several"},
     {"precision", 0, "TYPE", false,
-     "f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16); mixed: networks in f16 where outputs bear it"},
+     "f64 f32 f16 bf16 i16 i8 (default f32; networks on gpu: theirs); ane: f16 i8 i4 weights; mixed: f16 where outputs bear it"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false,
      "instr, sampled (threadgroups, or stretches, stand for the rest), op (kernels: from characteristics, no values) or auto"},

@@ -5,7 +5,10 @@
 
 static enum routine_type type_of(const struct routine_request *r, int64_t word)
 {
-    return word == WHOLE_NUMBER ? r->type : word == WHOLE_I32 || word == WHOLE_I64 ? ROUTINE_I32 : ROUTINE_U8;
+    return word == WHOLE_NUMBER                     ? r->type
+           : word == WHOLE_F32                      ? ROUTINE_F32
+           : word == WHOLE_I32 || word == WHOLE_I64 ? ROUTINE_I32
+                                                    : ROUTINE_U8;
 }
 
 /* Elements of memory that one of these takes. */
@@ -78,6 +81,26 @@ static int64_t second_place(const struct routine_request *r, int64_t i)
     return r->value[PAIR_PERIOD] ? i % r->value[PAIR_PERIOD] : i;
 }
 
+static int64_t divide(int64_t x, int64_t y)
+{
+    return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+}
+
+/* Divisions and shifts; by 0 nothing is divided. */
+static uint64_t parts_of(int64_t op, int64_t of, uint64_t x, uint64_t y)
+{
+    const uint64_t width = of == WHOLE_U8 ? 8 : of == WHOLE_I32 ? 32 : 64, bits = of == WHOLE_I32 ? (uint32_t)x : x;
+    const int64_t a = (int64_t)x, b = (int64_t)y;
+    const uint64_t rest = x - (uint64_t)divide(a, b) * y, by = of == WHOLE_I32 ? (uint32_t)y : y;
+    switch (op) {
+    case INTEGER_DIV: return (uint64_t)divide(a, b);
+    case INTEGER_REM: return rest;
+    case INTEGER_MOD: return rest != 0 && ((int64_t)rest < 0) != (b < 0) ? rest + y : rest;
+    case INTEGER_SHL: return by < width ? bits << by : 0;
+    default: return by < width ? bits >> by : 0;
+    }
+}
+
 static void integer_reference(const struct routine_request *r, const double *const *operand, const struct routine_truth *t)
 {
     const int64_t of = r->value[PAIR_OF];
@@ -93,7 +116,8 @@ static void integer_reference(const struct routine_request *r, const double *con
         case INTEGER_MAX: result = less ? y : x; break;
         case INTEGER_AND: result = x & y; break;
         case INTEGER_OR: result = x | y; break;
-        default: result = x ^ y;
+        case INTEGER_XOR: result = x ^ y; break;
+        default: result = parts_of(r->value[PAIR_OP], of, x, y);
         }
         put_bits(t->value, of, i, result);
     }
@@ -154,10 +178,13 @@ static bool cast_operands(const struct routine_request *r, struct routine_work *
 {
     const uint64_t count = (uint64_t)r->value[CAST_N];
     const int64_t from = r->value[CAST_FROM], to = r->value[CAST_TO];
-    if (from == to)
+    const bool single = from == WHOLE_F32 || to == WHOLE_F32;
+    if (from == to || from == WHOLE_BOOL)
         return kernel_refuse(error, "cast: from=number|u8|i32|i64 and to=number|u8|i32|i64|bool must differ");
+    if (single && (r->type == ROUTINE_F32 || (from != WHOLE_NUMBER && to != WHOLE_NUMBER)))
+        return kernel_refuse(error, "cast: f32 stands beside numbers of 16 bits (f16, bf16)");
     add_operand(w, r, "x", from, ROUTINE_INPUT, count);
-    if (from == WHOLE_NUMBER)
+    if (from == WHOLE_NUMBER || from == WHOLE_F32)
         routine_set_range(w, to == WHOLE_U8 ? 0 : -200, 200);
     add_operand(w, r, "out", to, ROUTINE_OUTPUT, count);
     add_costs(r, w);
@@ -169,9 +196,12 @@ static void cast_reference(const struct routine_request *r, const double *const 
 {
     const int64_t from = r->value[CAST_FROM], to = r->value[CAST_TO];
     for (int64_t i = 0; i < r->value[CAST_N]; i++) {
-        const double number = from == WHOLE_NUMBER ? operand[0][i] : (double)(int64_t)bits_at(operand[0], from, i);
+        const bool real = from == WHOLE_NUMBER || from == WHOLE_F32;
+        const double number = real ? operand[0][i] : (double)(int64_t)bits_at(operand[0], from, i);
         if (to == WHOLE_NUMBER && r->type == ROUTINE_F16 && fabs(number) >= 65520) { /* nearer to 2^16 than to the largest half */
             t->value[i] = copysign(INFINITY, number);
+        } else if (to == WHOLE_F32) {
+            t->value[i] = number;
         } else if (to == WHOLE_NUMBER) {
             t->value[i] = number;
             t->error[i] = fabs(number) < 0x1p24 ? 0 : 0x1p-23 * fabs(number);

@@ -346,12 +346,26 @@ struct operation_window operation_window(const struct routine_request *request);
 
 /* Types of elements: numbers are of the request's type, words of 64 bits are two of i32, the lower one first. */
 #define ROUTINE_WHOLE_WORDS   "number|u8|i32|i64"
-#define ROUTINE_CAST_WORDS    ROUTINE_WHOLE_WORDS "|bool"
-#define ROUTINE_INTEGER_WORDS "add|sub|mul|min|max|and|or|xor"
+#define ROUTINE_CAST_WORDS    ROUTINE_WHOLE_WORDS "|bool|f32" /* f32: beside numbers of 16 bits */
+#define ROUTINE_INTEGER_WORDS "add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr"
 #define ROUTINE_COMPARE_WORDS "eq|lt|le|gt|ge"
 #define ROUTINE_SINGLE_WORDS  "none|a|b|both"
-enum { WHOLE_NUMBER, WHOLE_U8, WHOLE_I32, WHOLE_I64, WHOLE_BOOL };
-enum { INTEGER_ADD, INTEGER_SUB, INTEGER_MUL, INTEGER_MIN, INTEGER_MAX, INTEGER_AND, INTEGER_OR, INTEGER_XOR };
+enum { WHOLE_NUMBER, WHOLE_U8, WHOLE_I32, WHOLE_I64, WHOLE_BOOL, WHOLE_F32 };
+enum {
+    INTEGER_ADD,
+    INTEGER_SUB,
+    INTEGER_MUL,
+    INTEGER_MIN,
+    INTEGER_MAX,
+    INTEGER_AND,
+    INTEGER_OR,
+    INTEGER_XOR,
+    INTEGER_DIV, /* toward zero */
+    INTEGER_MOD, /* with the sign of the divisor */
+    INTEGER_REM, /* with that of what is divided */
+    INTEGER_SHL, /* by 0 up to the width; what is beyond gives 0 */
+    INTEGER_SHR
+};
 enum { COMPARE_EQ, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE };
 enum { SINGLE_NONE, SINGLE_A, SINGLE_B, SINGLE_BOTH };
 enum { PAIR_N, PAIR_OP, PAIR_OF, PAIR_PERIOD, PAIR_OWN };
@@ -369,7 +383,7 @@ enum { SELECT_N, SELECT_OF, SELECT_SINGLE, SELECT_OWN };
     }
 enum { CAST_N, CAST_FROM, CAST_TO, CAST_OWN };
 #define ROUTINE_CAST_PARAMETERS                                                                                                  \
-    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "from", .words = ROUTINE_WHOLE_WORDS},       \
+    {.name = "n", .least = 1, .most = INT64_C(1) << 36, .required = true}, {.name = "from", .words = ROUTINE_CAST_WORDS},        \
     {                                                                                                                            \
         .name = "to", .words = ROUTINE_CAST_WORDS                                                                                \
     }

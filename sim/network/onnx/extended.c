@@ -251,6 +251,52 @@ static double place(int64_t k, int64_t n, bool corners)
     return !corners ? (2 * (double)k + 1) / (double)n - 1 : n > 1 ? 2 * (double)k / (double)(n - 1) - 1 : 0;
 }
 
+/* The same for a length that is a number of the run. */
+static net_id places_of_run(struct onnx_parts *p, net_id length, bool corners)
+{
+    const net_id range = ONNX_PART(p, "Range", onnx_part_integer(p, 0), length, onnx_part_integer(p, 1));
+    const net_id k = ONNX_PART(p, "CastLike", range, onnx_part_in(p, 0)),
+                 n = ONNX_PART(p, "CastLike", length, onnx_part_in(p, 0));
+    const net_id one = onnx_part_number(p, 1), two = ONNX_PART(p, "Mul", k, onnx_part_number(p, 2));
+    if (!corners)
+        return ONNX_PART(p, "Sub", ONNX_PART(p, "Div", ONNX_PART(p, "Add", two, one), n), one);
+    const net_id less = ONNX_PART(p, "Sub", n, one); /* a single one lies in the middle */
+    const net_id ends = ONNX_PART(p, "Sub", ONNX_PART(p, "Div", two, ONNX_PART(p, "Max", less, one)), one);
+    return ONNX_PART(p, "Mul", ends, ONNX_PART(p, "Min", less, one));
+}
+
+/* Grids of images and of volumes, [N, 3, 4], whose size is known when the network runs. */
+static void grid_of_run(struct onnx_parts *p)
+{
+    const net_id map = onnx_part_in(p, 0);
+    const struct net_shape *const theta = map == NET_NONE ? NULL : &p->model->value[map].shape;
+    const int64_t axes = theta && theta->known && theta->dims == 3 ? theta->dim[1] : 0;
+    const bool corners = net_attr_int(p->of, "align_corners", 0) != 0;
+    net_id column[4] = {NET_NONE, NET_NONE, NET_NONE, NET_NONE};
+    if (axes != 2 && axes != 3) {
+        onnx_part_refuse(p, ORCH_UNMODELLED, "a map of another shape than [N, 2, 3] and [N, 3, 4]");
+        return;
+    }
+    const net_id last = onnx_part_ints(p, &(int64_t){1}, 1);
+    const net_id sizes = onnx_part_slice(p, onnx_part_in(p, 1), 2, INT64_MAX, 0);
+    const net_id all = ONNX_PART(p, "Concat", sizes, last);
+    onnx_part_int(p, "axis", 0);
+    for (int64_t k = 0; k < axes; k++) { /* x comes first, and is the last axis */
+        int64_t shape[4] = {1, 1, 1, 1};
+        shape[axes - 1 - k] = -1;
+        const net_id length = ONNX_PART(p, "Gather", sizes, onnx_part_integer(p, axes - 1 - k));
+        column[k] = ONNX_PART(p, "Expand", onnx_part_reshape(p, places_of_run(p, length, corners), shape, (size_t)axes + 1), all);
+    }
+    column[axes] = ONNX_PART(p, "Expand", onnx_part_number(p, 1), all);
+    const net_id point = onnx_part(p, "Concat", column, (size_t)axes + 1);
+    onnx_part_int(p, "axis", -1);
+    const net_id rows = onnx_part_reshape(p, point, (const int64_t[]){-1, axes + 1}, 2);
+    const net_id grid = ONNX_PART(p, "MatMul", rows, onnx_part_turn(p, onnx_part_in(p, 0), (const int64_t[]){0, 2, 1}, 3));
+    const net_id shape = ONNX_PART(p, "Concat", onnx_part_ints(p, &(int64_t){-1}, 1), sizes, onnx_part_ints(p, &axes, 1));
+    onnx_part_int(p, "axis", 0);
+    onnx_part_give(p, 0, ONNX_PART(p, "Reshape", grid, shape));
+}
+
 /* (x, y, 1) of each place of an image by theta [N, 2, 3]: [N, H, W, 2]. */
 void onnx_extend_affine_grid(struct onnx_parts *p)
 {
@@ -258,7 +304,7 @@ void onnx_extend_affine_grid(struct onnx_parts *p)
     const bool corners = net_attr_int(p->of, "align_corners", 0) != 0;
     const enum net_type own = onnx_part_type(p, onnx_part_in(p, 0)), type = own == NET_TYPES ? NET_F32 : own;
     if (!size || size->count != 4) {
-        onnx_part_refuse(p, ORCH_UNMODELLED, "the size of the grid must be four constant numbers: N, C, H, W");
+        grid_of_run(p);
         return;
     }
     const int64_t h = net_array_integer(size, 2), w = net_array_integer(size, 3);

@@ -2,6 +2,8 @@
 #include "sim/network/onnx/extended.h"
 #include "sim/network/onnx/extended_heads.h"
 
+#include <math.h>
+
 static bool too_much(struct onnx_parts *p, size_t first, size_t last, const char *what)
 {
     bool there = false;
@@ -42,6 +44,22 @@ static net_id before_last(struct onnx_parts *p, net_id length, net_id q)
     return ONNX_PART(p, "Unsqueeze", before, onnx_part_ints(p, (const int64_t[]){1, 2, 3}, 3));
 }
 
+/* A mask of fewer places than there are keys: the others are not attended to. */
+static net_id lengthened(struct onnx_parts *p, net_id mask, net_id k, double low)
+{
+    if (mask == NET_NONE || k == NET_NONE)
+        return mask;
+    const struct net_shape *const m = &p->model->value[mask].shape, *const s = &p->model->value[k].shape;
+    if (!m->known || m->dims < 1 || !s->known || s->dims != 4)
+        return mask;
+    const int64_t have = m->dim[m->dims - 1], want = s->dim[2];
+    int64_t pads[2 * NET_DIMS_MAX] = {0};
+    if (have < 2 || want <= have) /* one stands for all of them */
+        return mask;
+    pads[2 * m->dims - 1] = want - have;
+    return ONNX_PART(p, "Pad", mask, onnx_part_ints(p, pads, 2 * m->dims), onnx_part_number(p, low));
+}
+
 /* ---- ONNX 23: Q, K, V, mask, past K, past V -> Y, present K, present V ---- */
 
 void onnx_extend_attention(struct onnx_parts *p)
@@ -51,8 +69,7 @@ void onnx_extend_attention(struct onnx_parts *p)
     struct onnx_heads h = {
         .q = onnx_part_in(p, 0), .k = onnx_part_in(p, 1), .v = onnx_part_in(p, 2), .heads = heads, .kv_heads = kv_heads};
     const net_id length = onnx_part_in(p, 6);
-    if (onnx_part_wanted(p, 3))
-        onnx_part_refuse(p, ORCH_UNMODELLED, "the products as an output");
+    net_id products = NET_NONE;
     if (net_attr_int(p->of, "left_window_size", -1) >= 0 || net_attr_int(p->of, "right_window_size", -1) >= 0)
         onnx_part_refuse(p, ORCH_UNMODELLED, "windows of places");
     if (flat && (heads < 1 || kv_heads < 1 || heads % kv_heads))
@@ -73,21 +90,28 @@ void onnx_extend_attention(struct onnx_parts *p)
     h.scale = net_attr_real(p->of, "scale", 0);
     h.softcap = net_attr_real(p->of, "softcap", 0);
     h.mask = onnx_part_in(p, 3);
+    h.products = onnx_part_wanted(p, 3) ? &products : NULL;
+    h.stage = net_attr_int(p->of, "qk_matmul_output_mode", 0);
+    const double low = h.products ? -INFINITY : onnx_mask_lowest(p); /* whoever asks for masked products is told the infinity */
+    h.may_be_empty = length != NET_NONE || (h.mask != NET_NONE && onnx_part_type(p, h.mask) == NET_BOOL);
     h.mask_by_row = h.mask == NET_NONE && net_attr_int(p->of, "is_causal", 0);
     if (h.mask != NET_NONE && onnx_part_type(p, h.mask) == NET_BOOL)
-        h.mask = ONNX_PART(p, "Where", h.mask, onnx_part_number(p, 0), onnx_part_number(p, onnx_mask_lowest(p)));
+        h.mask = ONNX_PART(p, "Where", h.mask, onnx_part_number(p, 0), onnx_part_number(p, low));
     else if (h.mask != NET_NONE && onnx_part_type(p, h.mask) != NET_TYPES && !net_type_is_float(onnx_part_type(p, h.mask)))
         h.mask = ONNX_PART(p, "CastLike", h.mask, h.q); /* whole numbers are added to the scores */
+    h.mask = lengthened(p, h.mask, h.k, low);
     if (net_attr_int(p->of, "is_causal", 0)) {
         const net_id before = length == NET_NONE ? kept(p, past) : before_last(p, length, h.q);
-        h.mask = onnx_mask_both(p, h.mask, onnx_mask_causal(p, h.q, h.k, before, onnx_mask_lowest(p)));
+        h.mask = onnx_mask_both(p, h.mask, onnx_mask_causal(p, h.q, h.k, before, low));
     } else if (length != NET_NONE) {
-        h.mask = onnx_mask_both(p, h.mask, onnx_mask_length(p, length, &h, onnx_mask_lowest(p)));
+        h.mask = onnx_mask_both(p, h.mask, onnx_mask_length(p, length, &h, low));
     }
     const net_id y = onnx_heads_attend(p, &h);
     onnx_part_give(p, 0, flat ? onnx_heads_together(p, y) : y);
     onnx_part_give(p, 1, h.k);
     onnx_part_give(p, 2, h.v);
+    if (h.products)
+        onnx_part_give(p, 3, products);
 }
 
 /* ---- onnxruntime ---- */

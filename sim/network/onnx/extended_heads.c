@@ -64,24 +64,53 @@ static net_id with_sink(struct onnx_parts *p, const struct onnx_heads *h, net_id
     return both;
 }
 
+static bool is_grouped(const struct onnx_heads *h)
+{
+    return h->kv_heads && h->heads != h->kv_heads;
+}
+
+static net_id ungrouped(struct onnx_parts *p, const struct onnx_heads *h, net_id x)
+{
+    return is_grouped(h) ? onnx_part_reshape(p, x, (const int64_t[]){0, h->heads, -1, 0}, 4) : x;
+}
+
+/* x, and 0 for queries that see no key. */
+static net_id without_empty(struct onnx_parts *p, const struct onnx_heads *h, net_id x)
+{
+    if (!h->may_be_empty || h->mask == NET_NONE)
+        return x;
+    const net_id most = ONNX_PART(p, "ReduceMax", h->mask, onnx_part_ints(p, &(int64_t){-1}, 1));
+    const net_id some = ONNX_PART(p, "Greater", most, onnx_part_number(p, onnx_mask_lowest(p) / 2));
+    return ONNX_PART(p, "Where", some, x, onnx_part_number(p, 0));
+}
+
+static void tell_stage(struct onnx_parts *p, const struct onnx_heads *h, int64_t stage, net_id x)
+{
+    if (h->products && h->stage == stage)
+        *h->products = stage == 3 ? without_empty(p, h, ungrouped(p, h, x)) : ungrouped(p, h, x);
+}
+
 /* Queries of one group share their keys: they are rows of one product. */
 net_id onnx_heads_attend(struct onnx_parts *p, const struct onnx_heads *h)
 {
-    const bool grouped = h->kv_heads && h->heads != h->kv_heads;
+    const bool grouped = is_grouped(h);
     const net_id q = grouped ? onnx_part_reshape(p, h->q, (const int64_t[]){0, h->kv_heads, -1, 0}, 4) : h->q;
     net_id scores = scaled(p, h, ONNX_PART(p, "MatMul", q, onnx_part_turn(p, h->k, (const int64_t[]){0, 1, 3, 2}, 4)));
+    tell_stage(p, h, 0, scores);
     if (h->softcap != 0) {
         const net_id cap = onnx_part_number(p, h->softcap);
         scores = ONNX_PART(p, "Mul", ONNX_PART(p, "Tanh", ONNX_PART(p, "Div", scores, cap)), cap);
     }
+    tell_stage(p, h, 1, scores);
     if (h->mask != NET_NONE)
         scores = ONNX_PART(p, "Add", scores, grouped ? grouped_mask(p, h, h->mask) : h->mask);
+    tell_stage(p, h, 2, scores);
     net_id share = ONNX_PART(p, "Softmax", h->has_sink ? with_sink(p, h, scores) : scores);
     onnx_part_int(p, "axis", -1);
     if (h->has_sink)
         share = onnx_part_slice(p, share, 0, -1, -1);
-    const net_id y = ONNX_PART(p, "MatMul", share, h->v);
-    return grouped ? onnx_part_reshape(p, y, (const int64_t[]){0, h->heads, -1, 0}, 4) : y;
+    tell_stage(p, h, 3, share);
+    return without_empty(p, h, ungrouped(p, h, ONNX_PART(p, "MatMul", share, h->v)));
 }
 
 /* ---- masks ---- */

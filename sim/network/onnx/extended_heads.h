@@ -13,6 +13,9 @@ struct onnx_heads {
     net_id sink;
     int64_t heads, kv_heads; /* N and M; 0 = equal, whatever they are */
     double scale, softcap;   /* 0 = one over the root of D, no cap */
+    bool may_be_empty;       /* masks may leave a query no key at all: its result is 0 then */
+    net_id *products; /* gets [B, N, S, T] of this stage: 0 = products with their scale, 1 = capped, 2 = masked, 3 = shares; */
+    int64_t stage;    /* NULL = nobody asks */
 };
 
 /* [B, S, N D] as [B, N, S, D], and back. */

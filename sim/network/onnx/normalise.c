@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct step {
     struct net_model *model;
@@ -170,6 +171,20 @@ static bool dropout(struct step *s)
     return true;
 }
 
+/* Functions of gates that are those that are meant when nothing is said. */
+static bool usual_functions(struct step *s)
+{
+    static const char *const usual[] = {"Sigmoid", "Tanh", "Tanh"};
+    const struct net_attribute *const a = net_attribute(s->node, "activations");
+    const size_t each = strcmp(s->node->op, "LSTM") == 0 ? 3 : 2;
+    bool same = a && a->kind == NET_ATTR_TEXTS && a->count > 0 && a->count % each == 0;
+    for (size_t k = 0; same && k < a->count; k++)
+        same = strcasecmp(a->texts[k], usual[k % each]) == 0;
+    if (same)
+        net_attr_remove(s->node, "activations");
+    return true;
+}
+
 /* Operators in a form whose meaning is another one. */
 static bool refuse(struct step *s)
 {
@@ -196,10 +211,12 @@ static const struct {
     {"Dropout", 12, dropout},
     {"Equal", 7, broadcast},
     {"GRU", 7, refuse},
+    {"GRU", INT64_MAX, usual_functions},
     {"Greater", 7, broadcast},
     {"GridSample", 20, grid_sample},
     {"Hardmax", 13, flat_softmax},
     {"LSTM", 7, refuse},
+    {"LSTM", INT64_MAX, usual_functions},
     {"Less", 7, broadcast},
     {"LogSoftmax", 13, flat_softmax},
     {"Mul", 7, broadcast},

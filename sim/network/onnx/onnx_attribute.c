@@ -11,6 +11,9 @@ char *onnx_attribute_text(const ProtobufCBinaryData *bytes)
         memcpy(text, bytes->data, bytes->len);
     if (text)
         text[bytes->len] = 0;
+    for (char *c = text; c && *c; c++) /* words reach terminals and one-line messages, as names do */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
     return text;
 }
 

@@ -189,6 +189,17 @@ static bool fill_node(struct import *in, const Onnx__NodeProto *proto, struct on
 static bool import_node(struct import *in, const Onnx__NodeProto *proto, struct onnx_names *names, unsigned depth,
                         struct net_graph *graph);
 
+static bool import_nodes(struct import *in, Onnx__NodeProto *const *node, size_t nodes, struct onnx_names *names, unsigned depth,
+                         struct net_graph *graph)
+{
+    size_t *const order = onnx_order(node, nodes);
+    bool ok = true;
+    for (size_t k = 0; ok && k < nodes; k++)
+        ok = import_node(in, node[order ? order[k] : k], names, depth, graph);
+    free(order);
+    return ok;
+}
+
 /* ---- functions ---- */
 
 static const Onnx__FunctionProto *function_of(const struct import *in, const Onnx__NodeProto *node)
@@ -221,9 +232,8 @@ static bool fill_function(struct import *in, const struct frame *frame, struct o
             return orch_no_memory(in->error);
     }
     in->frame = frame;
-    for (size_t k = 0; k < f->n_node; k++)
-        if (!import_node(in, f->node[k], inner, 0, graph))
-            return false;
+    if (!import_nodes(in, f->node, f->n_node, inner, 0, graph))
+        return false;
     for (size_t k = 0; k < call->n_output; k++) {
         const net_id made = onnx_names_here(inner, f->output[k]);
         if (!*call->output[k])
@@ -366,10 +376,9 @@ static bool import_graph(struct import *in, const Onnx__GraphProto *proto, const
     struct onnx_names names = {.outer = outer};
     if (depth > SUBGRAPH_DEPTH_MAX)
         return orch_fail(in->error, ORCH_USAGE, "subgraphs are nested too deep");
-    bool ok = import_initialisers(in, proto, &names) && import_inputs(in, proto, &names, graph);
-    for (size_t k = 0; ok && k < proto->n_node; k++)
-        ok = import_node(in, proto->node[k], &names, depth, graph);
-    ok = ok && import_outputs(in, proto, &names, graph);
+    const bool ok = import_initialisers(in, proto, &names) && import_inputs(in, proto, &names, graph) &&
+                    import_nodes(in, proto->node, proto->n_node, &names, depth, graph) &&
+                    import_outputs(in, proto, &names, graph);
     onnx_names_free(&names);
     return ok;
 }

@@ -26,6 +26,10 @@ net_id onnx_names_here(const struct onnx_names *names, const char *name);
 net_id onnx_names_find(const struct onnx_names *names, const char *name);
 void onnx_names_free(struct onnx_names *names);
 
+/* The order in which nodes are computed, for free(); NULL = the file's: it will do, or none does (they need one another, which is
+ * told when they are read; or memory is out). */
+size_t *onnx_order(Onnx__NodeProto *const *node, size_t nodes);
+
 /* The kind of an attribute; older files leave it out. */
 Onnx__AttributeProto__AttributeType onnx_attribute_kind(const Onnx__AttributeProto *a);
 char *onnx_attribute_text(const ProtobufCBinaryData *bytes); /* for free(); NULL when memory is out */

@@ -219,15 +219,24 @@ bool net_eval_roi_align(struct net_call *call)
 
 /* ---- sampling at given places ---- */
 
+enum { AXES_MAX = 3 };
+
 bool net_rule_grid_sample(struct net_infer *i)
 {
     const struct net_shape *const x = &i->in[0].shape, *const grid = &i->in[1].shape;
-    if ((x->known && x->dims != 4) || (grid->known && grid->dims != 4))
-        return orch_fail(i->error, ORCH_UNMODELLED, "inputs that do not have 4 dimensions");
-    const struct net_shape to =
-        net_shape_of((const int64_t[]){x->known ? x->dim[0] : NET_UNKNOWN, x->known ? x->dim[1] : NET_UNKNOWN,
-                                       grid->known ? grid->dim[1] : NET_UNKNOWN, grid->known ? grid->dim[2] : NET_UNKNOWN},
-                     4);
+    const unsigned dims = x->known ? x->dims : grid->known ? grid->dims : 0;
+    struct net_shape to = {.known = dims > 0, .dims = dims};
+    net_state(i, 0, i->in[0].type, NULL);
+    if (!dims)
+        return true;
+    if (dims < 4 || dims > 2 + AXES_MAX || (x->known && grid->known && grid->dims != dims))
+        return orch_fail(i->error, ORCH_UNMODELLED, "inputs that do not both have 4 or 5 dimensions");
+    if (dims > 4 && *net_attr_text(i->node, "mode", "linear") == 'c')
+        return orch_fail(i->error, ORCH_UNMODELLED, "cubic samples of volumes");
+    for (unsigned d = 0; d < 2; d++)
+        to.dim[d] = x->known ? x->dim[d] : NET_UNKNOWN;
+    for (unsigned d = 2; d < dims; d++)
+        to.dim[d] = grid->known ? grid->dim[d - 1] : NET_UNKNOWN;
     net_state(i, 0, i->in[0].type, &to);
     return true;
 }
@@ -246,13 +255,16 @@ static double padded(double x, int64_t length, char mode, bool corners)
     return turn > span ? 2 * span - turn + low : turn + low;
 }
 
-static double tap(const struct net_array *x, int64_t plane, double row, double column, char mode, bool corners)
+static double tap(const struct net_array *x, int64_t plane, const double *place, char mode, bool corners)
 {
-    row = padded(row, x->shape[2], mode, corners);
-    column = padded(column, x->shape[3], mode, corners);
-    if (!(row >= 0 && row < (double)x->shape[2] && column >= 0 && column < (double)x->shape[3]))
-        return 0;
-    return pixel(x, plane, (int64_t)row, (int64_t)column);
+    int64_t at = plane;
+    for (unsigned d = 0; d + 2 < x->dims; d++) {
+        const double on = padded(place[d], x->shape[2 + d], mode, corners);
+        if (!(on >= 0 && on < (double)x->shape[2 + d]))
+            return 0;
+        at = at * x->shape[2 + d] + (int64_t)on;
+    }
+    return net_array_double(x, at);
 }
 
 static double weight(double distance, char how)
@@ -263,33 +275,46 @@ static double weight(double distance, char how)
     return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
+/* The neighbours of a place, two along each axis or four, by their distances. */
+static double mixed_taps(const struct net_array *x, int64_t plane, const double *place, char how, char mode, bool corners)
+{
+    const unsigned axes = x->dims - 2, each = how == 'c' ? 4 : 2;
+    double sum = 0;
+    unsigned all = 1;
+    for (unsigned d = 0; d < axes; d++)
+        all *= each;
+    for (unsigned k = 0; k < all; k++) {
+        double on[AXES_MAX], share = 1;
+        for (unsigned d = axes, left = k; d-- > 0; left /= each) {
+            on[d] = floor(place[d]) + (double)(left % each) - (double)(each / 2 - 1);
+            share *= weight(place[d] - on[d], how);
+        }
+        sum += share * tap(x, plane, on, mode, corners);
+    }
+    return sum;
+}
+
 bool net_eval_grid_sample(struct net_call *call)
 {
     const struct net_array *const x = call->in[0], *const grid = call->in[1];
     struct net_array *const out = call->out[0];
     const bool corners = net_attr_int(call->node, "align_corners", 0) != 0;
     const char how = *net_attr_text(call->node, "mode", "linear"), mode = *net_attr_text(call->node, "padding_mode", "zeros");
-    const int64_t places = out->shape[2] * out->shape[3];
-    if (grid->shape[3] != 2 || grid->shape[0] != x->shape[0])
+    const unsigned axes = x->dims - 2;
+    const int64_t places = net_extent(out->shape, 2, out->dims);
+    if (grid->shape[axes + 1] != axes || grid->shape[0] != x->shape[0])
         return net_refuse(call->error, "a grid that does not fit");
     for (int64_t k = 0; k < out->count; k++) {
-        const int64_t plane = k / places, at = 2 * (plane / x->shape[1] * places + k % places);
-        double place[2], y = 0;
-        for (unsigned d = 0; d < 2; d++) { /* row, column; the grid has x before y */
-            const double n = net_array_double(grid, at + 1 - d), length = (double)x->shape[2 + d];
+        const int64_t plane = k / places, at = axes * (plane / x->shape[1] * places + k % places);
+        double place[AXES_MAX];
+        for (unsigned d = 0; d < axes; d++) { /* slice, row, column; the grid has x first */
+            const double n = net_array_double(grid, at + axes - 1 - d), length = (double)x->shape[2 + d];
             place[d] = corners ? (n + 1) / 2 * (length - 1) : ((n + 1) * length - 1) / 2;
             place[d] = padded(place[d], x->shape[2 + d], mode, corners);
         }
-        if (how == 'n') {
-            y = tap(x, plane, nearbyint(place[0]), nearbyint(place[1]), mode, corners);
-        } else {
-            const int reach = how == 'c' ? 2 : 1;
-            for (int r = 1 - reach; r <= reach; r++)
-                for (int c = 1 - reach; c <= reach; c++) {
-                    const double row = floor(place[0]) + r, column = floor(place[1]) + c;
-                    y += weight(place[0] - row, how) * weight(place[1] - column, how) * tap(x, plane, row, column, mode, corners);
-                }
-        }
+        for (unsigned d = 0; how == 'n' && d < axes; d++)
+            place[d] = nearbyint(place[d]);
+        const double y = how == 'n' ? tap(x, plane, place, mode, corners) : mixed_taps(x, plane, place, how, mode, corners);
         net_write_doubles(out->type, out->data, k, 1, &y);
     }
     return true;

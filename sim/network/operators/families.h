@@ -6,7 +6,7 @@
 
 /* clang-format off */
 #define NET_RULES(X) \
-    X(dft) X(mel_weights) X(stft) X(arg) X(attention) X(batch_norm) X(cache_buffer) X(cache_rows) X(cast) X(cast_like) X(compress) X(concat) X(constant_of_shape) X(control) X(conv) \
+    X(dft) X(mel_weights) X(stft) X(arg) X(attention) X(batch_norm) X(col2im) X(deform_conv) X(tensor_scatter) X(cache_buffer) X(cache_rows) X(cast) X(cast_like) X(compress) X(concat) X(constant_of_shape) X(control) X(conv) \
     X(conv_integer) X(conv_transpose) X(depth_to_space) X(dequantise) X(det) X(dropout) X(dynamic_quantise) X(einsum) \
     X(expand) X(eye_like) X(flatten) X(gather) X(gather_elements) X(gather_nd) X(gemm) X(global_pool) X(grid_sample) \
     X(layer_norm) X(loss) X(matmul) X(matmul_integer) X(max_unpool) X(nms) X(non_zero) X(one_hot) X(pad) X(pool) \
@@ -14,7 +14,7 @@
     X(scatter) X(shape) X(size) X(slice) X(softmax) X(space_to_depth) X(split) X(squeeze) X(tile) X(top_k) X(transpose) \
     X(unique) X(unsqueeze) X(where) X(window)
 #define NET_EVALS(X) \
-    X(dft) X(mel_weights) X(stft) X(arg) X(attention) X(batch_norm) X(blocks) X(cache_buffer) X(cache_rows) X(cast) X(compress) X(concat) X(constant_of_shape) X(conv) \
+    X(dft) X(mel_weights) X(stft) X(arg) X(attention) X(batch_norm) X(col2im) X(deform_conv) X(tensor_scatter) X(blocks) X(cache_buffer) X(cache_rows) X(cast) X(compress) X(concat) X(constant_of_shape) X(conv) \
     X(conv_integer) X(conv_transpose) X(cum_sum) X(dequantise) X(det) X(dropout) X(dynamic_quantise) X(einsum) X(expand) \
     X(eye_like) X(fused_add) X(gather) X(gather_elements) X(gather_nd) X(global_pool) X(grid_sample) X(group_norm) X(if) \
     X(layer_norm) X(loop) X(loss) X(lp_norm) X(lrn) X(matmul) X(matmul_integer) X(max_unpool) X(mean) X(mvn) X(nms) \

@@ -128,13 +128,22 @@ static int64_t place_in_result(const struct net_array *x, const int64_t *stride,
     return place;
 }
 
+/* The least or largest whole number of a type: what nothing has for its largest or least. */
+static int64_t end_of(enum net_type type, bool largest)
+{
+    const bool plain = type == NET_BOOL || type == NET_U8 || type == NET_U16 || type == NET_U32 || type == NET_U64;
+    const unsigned bits = type == NET_BOOL ? 1 : net_type_bits(type);
+    const uint64_t all = UINT64_MAX >> (64 - bits);
+    return plain ? (largest ? (int64_t)all : 0) : largest ? (int64_t)(all >> 1) : -(int64_t)(all >> 1) - 1;
+}
+
 static void start(enum reduction how, enum net_type type, struct sums *s, int64_t count)
 {
-    const bool wide = type == NET_U64;
+    const int64_t none = how == PROD ? 1 : (how == MAX || how == MIN) && !net_type_is_float(type) ? end_of(type, how == MIN) : 0;
     for (int64_t k = 0; k < count; k++) {
         s->sum[k] = how == PROD ? 1 : how == MAX ? -INFINITY : how == MIN ? INFINITY : 0;
         s->top[k] = -INFINITY;
-        s->exact[k] = how == PROD ? 1 : how == MAX ? (wide ? 0 : INT64_MIN) : how == MIN ? (wide ? -1 : INT64_MAX) : 0;
+        s->exact[k] = none;
     }
 }
 

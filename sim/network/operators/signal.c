@@ -15,6 +15,12 @@ static int64_t dft_axis(const struct net_node *node, const struct net_array *inp
     return axis < 0 ? axis + dims : axis;
 }
 
+/* Back from half of a spectrum, whose other half mirrors it: the samples are real. */
+static bool is_back_from_half(const struct net_node *node)
+{
+    return net_attr_int(node, "inverse", 0) && net_attr_int(node, "onesided", 0);
+}
+
 bool net_rule_dft(struct net_infer *i)
 {
     const struct net_shape *const x = &i->in[0].shape;
@@ -30,9 +36,16 @@ bool net_rule_dft(struct net_infer *i)
         to.dim[axis] = length->constant && length->constant->count == 1 ? net_array_integer(length->constant, 0) : NET_UNKNOWN;
     if (length->constant && (to.dim[axis] < 1 || to.dim[axis] > 1 << 24))
         return net_refuse(i->error, "a length of %lld", (long long)to.dim[axis]);
-    if (net_attr_int(i->node, "onesided", 0))
+    const bool half = is_back_from_half(i->node);
+    if (half && to.dim[axis] > 1 << 24)
+        return net_refuse(i->error, "a length of %lld", (long long)to.dim[axis]);
+    if (half && !length->present)
+        to.dim[axis] = to.dim[axis] < 0 ? NET_UNKNOWN : 2 * (to.dim[axis] - 1);
+    else if (!half && net_attr_int(i->node, "onesided", 0))
         to.dim[axis] = to.dim[axis] < 0 ? NET_UNKNOWN : to.dim[axis] / 2 + 1;
-    to.dim[to.dims - 1] = 2;
+    if (half && (to.dim[axis] == 0 || x->dim[x->dims - 1] != 2))
+        return net_refuse(i->error, "half of a spectrum has two complex numbers at least");
+    to.dim[to.dims - 1] = half ? 1 : 2;
     net_state(i, 0, i->in[0].type, &to);
     return true;
 }
@@ -62,14 +75,28 @@ static void transform_bin(const struct transform *t, int64_t bin, double *real, 
     }
 }
 
+/* One sample of the real signal; bins that the half lacks are zeros, those beyond the middle mirrors. */
+static double back_from_half(const struct transform *t, int64_t sample)
+{
+    double sum = 0;
+    for (int64_t bin = 0; bin < t->there && bin <= t->length / 2; bin++) {
+        const int64_t at = t->first + bin * t->stride;
+        const double angle = 2 * M_PI * (double)(bin * sample % t->length) / (double)t->length;
+        const double both = bin == 0 || 2 * bin == t->length ? 1 : 2;
+        sum += both * (net_array_double(t->x, at) * cos(angle) - net_array_double(t->x, at + 1) * sin(angle));
+    }
+    return sum / (double)t->length;
+}
+
 bool net_eval_dft(struct net_call *call)
 {
     const struct net_array *const x = call->in[0];
     struct net_array *const out = call->out[0];
+    const bool half = is_back_from_half(call->node);
     const unsigned axis = (unsigned)dft_axis(call->node, net_in(call, 2), x->dims);
     const int64_t parts = x->shape[x->dims - 1], inner = net_extent(x->shape, axis + 1, x->dims - 1), bins = out->shape[axis];
-    const int64_t length = net_in(call, 1) ? net_array_integer(call->in[1], 0) : x->shape[axis];
-    for (int64_t k = 0; k < out->count / 2; k++) {
+    const int64_t length = half ? bins : net_in(call, 1) ? net_array_integer(call->in[1], 0) : x->shape[axis];
+    for (int64_t k = 0; k < out->count / (half ? 1 : 2); k++) {
         const int64_t place = k % inner, bin = k / inner % bins, outer = k / inner / bins;
         const struct transform t = {.x = x,
                                     .first = (outer * x->shape[axis] * inner + place) * parts,
@@ -79,8 +106,11 @@ bool net_eval_dft(struct net_call *call)
                                     .complex = parts == 2,
                                     .inverse = net_attr_int(call->node, "inverse", 0) != 0};
         double value[2];
-        transform_bin(&t, bin, &value[0], &value[1]);
-        net_write_doubles(out->type, out->data, 2 * k, 2, value);
+        if (half)
+            value[0] = back_from_half(&t, bin);
+        else
+            transform_bin(&t, bin, &value[0], &value[1]);
+        net_write_doubles(out->type, out->data, half ? k : 2 * k, half ? 1 : 2, value);
     }
     return true;
 }

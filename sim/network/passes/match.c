@@ -3,6 +3,7 @@
 #include "sim/network/operators/operator.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool net_rewrite(struct net_model *model, bool (*change)(struct net_match *m, struct net_node *node), unsigned *changes,
@@ -125,4 +126,31 @@ void net_retire(struct net_match *m, struct net_node *node, net_id in_place)
     net_replace(m->model->graph, node->output[0], in_place);
     for (size_t k = 0; k < node->inputs; k++)
         node->input[k] = NET_NONE;
+}
+
+bool net_copy_windows(const struct net_node *from, struct net_node *to)
+{
+    static const char *const lists[] = {"dilations", "kernel_shape", "pads", "strides"};
+    size_t count;
+    bool ok = !net_attribute(from, "auto_pad") || net_set_text(to, "auto_pad", net_attr_text(from, "auto_pad", "NOTSET"));
+    ok = ok && (!net_attribute(from, "group") || net_set_int(to, "group", net_attr_int(from, "group", 1)));
+    for (size_t k = 0; ok && k < sizeof lists / sizeof *lists; k++) {
+        const int64_t *const list = net_attr_ints(from, lists[k], &count);
+        ok = !list || net_set_ints(to, lists[k], list, count);
+    }
+    return ok;
+}
+
+bool net_copy_function(const struct net_node *from, struct net_node *to, size_t which)
+{
+    const struct net_attribute *const names = net_attribute(from, "activations");
+    if (!names || names->kind != NET_ATTR_TEXTS || names->count <= which)
+        return true;
+    struct net_attribute *const own = net_attr_set(to, "activations", NET_ATTR_TEXTS);
+    if (own)
+        own->texts = calloc(1, sizeof *own->texts);
+    if (!own || !own->texts || !(own->texts[0] = strdup(names->texts[which])))
+        return false;
+    own->count = 1;
+    return true;
 }

@@ -46,5 +46,9 @@ static inline void net_must(struct net_match *m, bool ok)
 {
     m->starved = m->starved || !ok;
 }
+/* Gives a convolution the windows and groups of another; false when memory is out. */
+bool net_copy_windows(const struct net_node *from, struct net_node *to);
+/* What a plain RNN computes of its sum, where the file says that, of one of its directions; false when memory is out. */
+bool net_copy_function(const struct net_node *from, struct net_node *to, size_t which);
 
 #endif

@@ -39,40 +39,34 @@ static net_id bias_of(struct place *p)
     return back ? back->output[0] : NET_NONE;
 }
 
-static bool copy_windows(const struct net_node *from, struct net_node *to)
+/* Elements of a list or a single number; -1 = not known. */
+static int64_t length_of(const struct net_match *m, net_id value)
 {
-    static const char *const lists[] = {"dilations", "kernel_shape", "pads", "strides"};
-    size_t count;
-    bool ok = !net_attribute(from, "auto_pad") || net_set_text(to, "auto_pad", net_attr_text(from, "auto_pad", "NOTSET"));
-    ok = ok && (!net_attribute(from, "group") || net_set_int(to, "group", net_attr_int(from, "group", 1)));
-    for (size_t k = 0; ok && k < sizeof lists / sizeof *lists; k++) {
-        const int64_t *const list = net_attr_ints(from, lists[k], &count);
-        ok = !list || net_set_ints(to, lists[k], list, count);
-    }
-    return ok;
+    const struct net_shape *const s = net_value_shape(m, value);
+    return !s->known || s->dims > 1 ? -1 : s->dims == 0 ? 1 : s->dim[0];
 }
 
-static bool is_single(const struct net_match *m, net_id value)
+static bool is_scale(const struct net_match *m, net_id value)
 {
-    const struct net_array *const scale = net_constant(m, value);
-    return scale && scale->count == 1 && scale->type == NET_F32;
+    return m->model->value[value].type == NET_F32 && (!net_constant(m, value) || net_constant(m, value)->data);
 }
 
-/* Scales are known, and one for all but for the weights: for each of their channels or columns. */
+/* One scale for all but for the weights: for each of their channels or columns. That of a bias follows from others that are
+ * known. */
 static bool fits(const struct net_match *m, const struct net_node *node, bool conv)
 {
     const size_t least = Y_ZERO + 1;
-    if (node->inputs < least || !is_single(m, node->input[X_SCALE]) || !is_single(m, node->input[Y_SCALE]))
-        return false;
     for (size_t k = 0; k < least; k++)
-        if (node->input[k] == NET_NONE)
+        if (node->inputs < least || node->input[k] == NET_NONE)
             return false;
-    const struct net_array *const scale = net_constant(m, node->input[W_SCALE]), *const zero =
-                                                                                     net_constant(m, node->input[W_ZERO]);
-    const struct net_shape *const w = net_value_shape(m, node->input[W]);
-    if (!scale || !zero || scale->type != NET_F32 || zero->count != scale->count || !w->known || w->dims < 2)
+    if (net_input(node, BIAS) != NET_NONE && !(net_constant(m, node->input[X_SCALE]) && net_constant(m, node->input[W_SCALE])))
         return false;
-    return scale->count == 1 || (scale->dims == 1 && scale->count == w->dim[conv ? 0 : w->dims - 1]);
+    const struct net_shape *const w = net_value_shape(m, node->input[W]);
+    const int64_t scales = length_of(m, node->input[W_SCALE]);
+    if (!is_scale(m, node->input[X_SCALE]) || !is_scale(m, node->input[W_SCALE]) || !is_scale(m, node->input[Y_SCALE]) ||
+        length_of(m, node->input[X_SCALE]) != 1 || length_of(m, node->input[Y_SCALE]) != 1 || !w->known || w->dims < 2)
+        return false;
+    return length_of(m, node->input[W_ZERO]) == scales && (scales == 1 || scales == w->dim[conv ? 0 : w->dims - 1]);
 }
 
 static bool change(struct net_match *m, struct net_node *node)
@@ -87,7 +81,7 @@ static bool change(struct net_match *m, struct net_node *node)
     const net_id a = numbers(&p, X, 1), b = numbers(&p, W, axis), bias = bias_of(&p), in[3] = {a, b, bias};
     struct net_node *const product =
         m->starved ? NULL : net_put(m, node, &p.at, conv ? "Conv" : "MatMul", in, bias == NET_NONE ? 2 : 3, 1, NET_F32);
-    net_must(m, product && (!conv || copy_windows(node, product)));
+    net_must(m, product && (!conv || net_copy_windows(node, product)));
     if (m->starved)
         return false;
     const net_id out[3] = {product->output[0], node->input[Y_SCALE], node->input[Y_ZERO]};

@@ -51,21 +51,6 @@ static void split_input(struct chain *ch)
         ch->part[k] = node->output[k];
 }
 
-/* What a plain RNN computes of its sum, where the file says that; true when it does not. */
-static bool keep_function(const struct net_node *node, struct net_node *step)
-{
-    const struct net_attribute *const names = net_attribute(node, "activations");
-    if (!names || names->kind != NET_ATTR_TEXTS || names->count == 0)
-        return true;
-    struct net_attribute *const own = net_attr_set(step, "activations", NET_ATTR_TEXTS);
-    if (own)
-        own->texts = calloc(1, sizeof *own->texts);
-    if (!own || !own->texts || !(own->texts[0] = strdup(names->texts[0])))
-        return false;
-    own->count = 1;
-    return true;
-}
-
 static void add_step(struct chain *ch, int64_t k)
 {
     const bool lstm = strcmp(ch->node->op, "LSTM") == 0;
@@ -73,7 +58,7 @@ static void add_step(struct chain *ch, int64_t k)
     struct net_node *const step = put(ch, ch->node->op, in, lstm ? 7 : 6, lstm ? 3 : 2);
     net_must(ch->m, step && net_set_int(step, "hidden_size", net_attr_int(ch->node, "hidden_size", 0)) &&
                         net_set_int(step, "linear_before_reset", net_attr_int(ch->node, "linear_before_reset", 0)) &&
-                        keep_function(ch->node, step));
+                        net_copy_function(ch->node, step, 0));
     if (!step)
         return;
     ch->all[k] = step->output[0];

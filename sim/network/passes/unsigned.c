@@ -1,24 +1,36 @@
-/* Products of unsigned bytes, which dynamic quantisation makes, as products of signed ones, which kernels know:
- * sum (x - z) w = sum (x - 128) w + (128 - z) sum w. */
+/* Products of bytes that are unsigned or lie around other numbers than zero, which dynamic quantisation makes, as products of
+ * signed ones, which kernels know. With x' = x - 128 (unsigned) and w' in the same way, zero points that are moved as far, sum (x
+ * - zx) (w - zw) = sum x' w' - zw' sum x' - zx' sum (w' - zw'). Behind a border of a convolution nothing is added, which the last
+ * sum of a convolution knows: it is one of ones. */
 #include "sim/network/passes/match.h"
 #include "sim/network/passes/passes.h"
 
-#include "sim/network/operators/operator.h"
-
 #include <string.h>
 
-enum { MIDDLE = 128 };
+enum { IMAGE_MOST = 1 << 26 };                               /* elements: whose ones are written out */
+enum { MIDDLE = 128, X = 0, W = 1, X_ZERO = 2, W_ZERO = 3 }; /* ORDER: inputs of both operators */
 
 struct place {
     struct net_match *m;
     const struct net_node *node;
     size_t at; /* where the next node goes */
+    bool conv;
+    const struct net_array *w, *zero; /* zero: of the weights; NULL = none */
 };
 
 static net_id put(struct place *p, const char *op, net_id a, net_id b, enum net_type type)
 {
     struct net_node *const node = net_put(p->m, p->node, &p->at, op, (const net_id[]){a, b}, b == NET_NONE ? 1 : 2, 1, type);
     net_must(p->m, node && (strcmp(op, "Cast") != 0 || net_set_int(node, "to", net_type_to_onnx(type))));
+    return node ? node->output[0] : NET_NONE;
+}
+
+/* A product of these integers as the node has it, its windows among them. */
+static net_id put_product(struct place *p, net_id a, net_id b, net_id zero_b)
+{
+    const net_id in[4] = {a, b, NET_NONE, zero_b};
+    struct net_node *const node = net_put(p->m, p->node, &p->at, p->node->op, in, zero_b == NET_NONE ? 2 : 4, 1, NET_I32);
+    net_must(p->m, node && (!p->conv || net_copy_windows(p->node, node)));
     return node ? node->output[0] : NET_NONE;
 }
 
@@ -29,49 +41,133 @@ static net_id constant(struct place *p, struct net_array *array)
     return id;
 }
 
-/* Of each column of the weights. */
-static net_id sums(struct place *p, const struct net_array *w)
+static net_id ones(struct place *p, const int64_t *shape, unsigned dims)
 {
-    struct net_array *const s = net_array_new(NET_I32, &w->shape[1], 1, NULL);
-    for (int64_t k = 0; s && k < w->count; k++)
-        ((int32_t *)s->data)[k % w->shape[1]] += ((const int8_t *)w->data)[k];
-    return constant(p, s);
+    struct net_array *const a = net_array_new(NET_I8, shape, dims, NULL);
+    if (a)
+        memset(a->data, 1, (size_t)a->count);
+    return constant(p, a);
 }
 
-/* Weights are signed and lie around zero, and the zero point of the others is one for all. */
-static bool fits(const struct net_match *m, const struct net_node *node)
+/* Integers of the weights or their zero points, less 128 where they are unsigned, in another type. */
+static struct net_array *moved(const struct net_array *from, enum net_type type, const int64_t *shape, unsigned dims)
 {
-    if (!net_is(node, "MatMulInteger") || node->inputs < 2 || node->input[0] == NET_NONE ||
-        m->model->value[node->input[0]].type != NET_U8)
+    struct net_array *const to = net_array_new(type, shape, dims, NULL);
+    const int64_t less = from->type == NET_U8 ? MIDDLE : 0;
+    for (int64_t k = 0; to && k < from->count; k++) {
+        const int64_t number = net_array_integer(from, k) - less;
+        net_write_integers(type, to->data, k, 1, &number);
+    }
+    return to;
+}
+
+/* A number for each result's channel beside sums of the product's shape. */
+static struct net_array *by_channel(const struct place *p)
+{
+    const int64_t shape[3] = {p->zero->count, 1, 1};
+    return moved(p->zero, NET_I32, shape, p->zero->count == 1 ? 0 : p->conv ? 3 : 1);
+}
+
+static bool has_zero(const struct place *p)
+{
+    const int64_t at_rest = p->w->type == NET_U8 ? MIDDLE : 0;
+    if (!p->zero)
+        return at_rest != 0; /* 0 is then -128 */
+    for (int64_t k = 0; k < p->zero->count; k++)
+        if (net_array_integer(p->zero, k) != at_rest)
+            return true;
+    return false;
+}
+
+/* sum x', for each window or row. */
+static net_id sums_of_x(struct place *p, net_id x)
+{
+    int64_t shape[NET_DIMS_MAX];
+    memcpy(shape, p->w->shape, sizeof shape);
+    if (!p->conv)
+        shape[1] = 1;
+    else if (net_attr_int(p->node, "group", 1) == 1)
+        shape[0] = 1;
+    return put_product(p, x, ones(p, shape, p->w->dims), NET_NONE);
+}
+
+/* sum (w' - zw'), for each result of a convolution of one image, or each column. */
+static net_id sums_of_w(struct place *p, net_id w, net_id zero)
+{
+    int64_t shape[NET_DIMS_MAX] = {1, p->w->shape[0]};
+    const struct net_shape *const x = net_value_shape(p->m, p->node->input[X]);
+    for (unsigned d = 1; p->conv && d < x->dims; d++)
+        shape[d] = x->dim[d];
+    return put_product(p, ones(p, shape, p->conv ? x->dims : 2), w, zero);
+}
+
+/* Weights are known, and zero points as kernels may have them: one for all of x; one for all or each column or filter of w. */
+static bool fits(const struct net_match *m, const struct net_node *node, struct place *p)
+{
+    if (node->inputs < 2 || node->input[X] == NET_NONE || (!p->conv && !net_is(node, "MatMulInteger")) ||
+        net_constant(m, node->input[X])) /* which is folded */
         return false;
-    const struct net_array *const w = net_constant(m, node->input[1]), *const zero_w = net_constant(m, net_input(node, 3));
-    const struct net_shape *const x = net_value_shape(m, node->input[0]);
-    if (!w || !w->data || w->type != NET_I8 || w->dims != 2 || !x->known || x->dims < 2)
+    const enum net_type type = m->model->value[node->input[X]].type;
+    const struct net_shape *const x = net_value_shape(m, node->input[X]);
+    p->w = net_constant(m, node->input[W]);
+    p->zero = net_constant(m, net_input(node, W_ZERO));
+    if ((type != NET_U8 && type != NET_I8) || !p->w || !p->w->data || (p->w->type != NET_I8 && p->w->type != NET_U8) ||
+        (net_input(node, W_ZERO) != NET_NONE && !p->zero) || !x->known || x->dims < 2)
         return false;
-    if (net_input(node, 3) != NET_NONE && !zero_w)
+    if (p->conv ? p->w->dims != x->dims || p->w->dims < 3 : p->w->dims != 2)
         return false;
-    for (int64_t k = 0; zero_w && k < zero_w->count; k++)
-        if (net_array_integer(zero_w, k) != 0)
+    int64_t image = 1;
+    for (unsigned d = 1; p->conv && d < x->dims; d++) {
+        if (x->dim[d] < 1 || x->dim[d] > IMAGE_MOST / image)
             return false;
-    if (net_input(node, 2) == NET_NONE)
+        image *= x->dim[d];
+    }
+    if (p->zero && p->zero->count != 1 && p->zero->count != p->w->shape[p->conv ? 0 : 1])
+        return false;
+    const int64_t group = net_attr_int(node, "group", 1);
+    if (p->conv && has_zero(p) && group != 1 && group != p->w->shape[0])
+        return false;
+    if (net_input(node, X_ZERO) == NET_NONE)
         return true;
-    const struct net_shape *const zero = net_value_shape(m, node->input[2]);
+    const struct net_shape *const zero = net_value_shape(m, node->input[X_ZERO]);
     return zero->known && (zero->dims == 0 || (zero->dims == 1 && zero->dim[0] == 1));
+}
+
+/* Kernels know these as they are: signed and around zero. */
+static bool is_plain(const struct net_match *m, const struct net_node *node, const struct place *p)
+{
+    double zero = 0;
+    const bool around = net_input(node, X_ZERO) == NET_NONE || (net_scalar(m, node->input[X_ZERO], &zero) && zero == 0);
+    return m->model->value[node->input[X]].type == NET_I8 && p->w->type == NET_I8 && around && !has_zero(p);
+}
+
+/* -zx': 128 less the zero point of unsigned operands, that of others changed in its sign. */
+static net_id shift_of(struct place *p, bool flips)
+{
+    const net_id zero = net_input(p->node, X_ZERO);
+    const net_id middle = constant(p, net_array_of_scalar(NET_I32, flips ? MIDDLE : 0, NULL));
+    return zero == NET_NONE ? middle : put(p, "Sub", middle, put(p, "Cast", zero, NET_NONE, NET_I32), NET_I32);
 }
 
 static bool change(struct net_match *m, struct net_node *node)
 {
-    struct place p = {.m = m, .node = node};
-    if (!fits(m, node))
+    struct place p = {.m = m, .node = node, .conv = net_is(node, "ConvInteger")};
+    if (!fits(m, node, &p) || is_plain(m, node, &p))
         return false;
-    const net_id x = node->input[0], w = node->input[1], zero = net_input(node, 2);
-    const net_id flip = constant(&p, net_array_of_scalar(NET_U8, MIDDLE, NULL)),
-                 middle = constant(&p, net_array_of_scalar(NET_I32, MIDDLE, NULL));
+    const bool flips = m->model->value[node->input[X]].type == NET_U8, offset = has_zero(&p);
     p.at = m->uses.position[node->output[0]];
-    const net_id below = put(&p, "Cast", put(&p, "BitwiseXor", x, flip, NET_U8), NET_NONE, NET_I8);
-    const net_id product = put(&p, "MatMulInteger", below, w, NET_I32);
-    const net_id shift = zero == NET_NONE ? middle : put(&p, "Sub", middle, put(&p, "Cast", zero, NET_NONE, NET_I32), NET_I32);
-    const net_id y = put(&p, "Add", product, put(&p, "Mul", sums(&p, net_constant(m, w)), shift, NET_I32), NET_I32);
+    const net_id flip = flips ? constant(&p, net_array_of_scalar(NET_U8, MIDDLE, NULL)) : NET_NONE;
+    const net_id x =
+        flips ? put(&p, "Cast", put(&p, "BitwiseXor", node->input[X], flip, NET_U8), NET_NONE, NET_I8) : node->input[X];
+    const net_id w = constant(&p, moved(p.w, NET_I8, p.w->shape, p.w->dims));
+    struct net_array *const none = p.zero ? NULL : net_array_of_scalar(p.w->type, 0, NULL);
+    p.zero = p.zero ? p.zero : none;
+    const net_id zero = offset ? constant(&p, moved(p.zero, NET_I8, &p.zero->count, p.zero->count > 1)) : NET_NONE;
+    net_id y = put_product(&p, x, w, NET_NONE);
+    y = put(&p, "Add", y, put(&p, "Mul", sums_of_w(&p, w, zero), shift_of(&p, flips), NET_I32), NET_I32);
+    if (offset)
+        y = put(&p, "Sub", y, put(&p, "Mul", sums_of_x(&p, x), constant(&p, by_channel(&p)), NET_I32), NET_I32);
+    net_array_release(none);
     if (m->starved)
         return false;
     net_retire(m, node, y);

@@ -1,5 +1,4 @@
-/* Kinds "network-auto", "network-hybrid", "network", "network-gpu", "network-amx" and "network-ane": an ONNX or Core ML file,
- * whose operators are computed by kernels of a unit's library (run_network.h). */
+/* Kinds "network" and "network-UNIT": an ONNX or Core ML file, whose operators kernels of a library compute (run_network.h). */
 #include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "sim/base/format.h"
@@ -24,6 +23,7 @@
 #include <string.h>
 
 struct network {
+    struct run_request asked; /* with the file's own precision where nobody says another */
     struct net_model *model;
     struct net_array **input;            /* by input of the graph */
     struct run_network_picture *picture; /* of each image */
@@ -100,6 +100,17 @@ static bool prepare(struct network *w, const struct run_request *q, struct orch_
     return is_joint(q) || net_prepare(w->model, q->passes ? q->passes : &everything, NULL, error);
 }
 
+/* Whether each node goes to the unit that suits it. */
+static bool is_automatic(const struct run *run)
+{
+    return run->kind == &run_kind_network_auto || run->kind == &run_kind_network_hybrid;
+}
+
+static bool is_by_class(const struct run_request *q)
+{
+    return q->policy && strcmp(q->policy, "class") == 0;
+}
+
 static bool open_workload(struct run *run, struct orch_error *error)
 {
     const struct run_request *const q = run->request;
@@ -112,6 +123,10 @@ static bool open_workload(struct run *run, struct orch_error *error)
     w->model = is_joint(q) ? run_network_join(q, import_one, error) : import_one(q, error);
     if (!w->model)
         return false;
+    w->asked = *q;
+    if (!q->precision && !is_by_class(q) && (run->kind->part == PART_GPU || is_automatic(run)))
+        w->asked.precision = run_network_own_precision(w->model);
+    run->request = &w->asked;
     w->inputs = w->model->graph->inputs;
     w->input = calloc(w->inputs + 1, sizeof(*w->input));
     bool ok = w->input || orch_no_memory(error);
@@ -143,12 +158,6 @@ static void close_workload(struct run *run)
     run_result_free(&w->operators);
 }
 
-/* Whether each node goes to the unit that suits it. */
-static bool is_automatic(const struct run *run)
-{
-    return run->kind == &run_kind_network_auto || run->kind == &run_kind_network_hybrid;
-}
-
 static bool is_mixed(const struct run_request *q)
 {
     return q->precision && strcmp(q->precision, "mixed") == 0;
@@ -158,10 +167,10 @@ static bool is_mixed(const struct run_request *q)
 static bool is_fewer_bytes(const char *precision)
 {
     static const char *const names[] = {"i4", "p2", "p6", "p8", "sparse"};
-    for (size_t i = 0; precision && i < ARRAY_COUNT(names); i++)
-        if (strcmp(precision, names[i]) == 0)
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < ARRAY_COUNT(names) && strcmp(precision, names[i]) != 0)
+        i++;
+    return i < ARRAY_COUNT(names);
 }
 
 /* f16 where the outputs can bear it: on the units that have f16, of values. */
@@ -257,9 +266,8 @@ static enum orch_part part_of(const struct run *run)
 {
     const struct network *const w = run->work;
     const struct run_request *const q = run->request;
-    const bool by_class = is_automatic(run) && q->policy && strcmp(q->policy, "class") == 0;
     double clock_ghz;
-    return by_class && !q->precision && network_plan_is_for_engine(w->model) &&
+    return is_automatic(run) && is_by_class(q) && !q->precision && network_plan_is_for_engine(w->model) &&
                    chip_number(q->chip, "ane.clock_ghz", &clock_ghz, NULL)
                ? PART_ANE
                : run->kind->part;
@@ -411,8 +419,7 @@ static void explain(FILE *out, const struct run *run, const struct run_result *r
     run_network_explain(out, &((const struct network *)run->work)->run, r);
 }
 
-/* One row for each unit that is asked for; by itself a network goes to whichever unit is done first with each node. On GPU and
- * Neural Engine time does not hang on values. */
+/* A row a unit; auto is asked where nobody says one. Time on GPU and Neural Engine does not hang on values. */
 #define KIND(row, title, home, asked, steered)                                                                                   \
     const struct run_kind row = {                                                                                                \
         .name = title,                                                                                                           \

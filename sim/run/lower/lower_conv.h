@@ -17,5 +17,7 @@ bool lowering_read_conv(struct lowering *l, bool transposed, struct lowered_conv
 bool lowering_finish_conv(struct lowering *l, const struct lowered_conv *conv);
 /* A transposed convolution as a product, from what reaches each point of the result. */
 bool lowering_transposed_by_windows(struct lowering *l, const struct lowered_conv *conv);
+/* A border of zeros around each plane, which the window then has no more. */
+const void *lowering_pad_planes(struct lowering *l, enum net_type type, const void *x, int64_t planes, struct net_window *w);
 
 #endif

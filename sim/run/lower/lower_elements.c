@@ -51,8 +51,13 @@ static bool add_function(struct lowering *l, const char *word, double alpha, dou
     const bool sloped = strcmp(word, "leaky_relu") == 0 || strcmp(word, "elu") == 0;
     if (strcmp(word, "hard_sigmoid") == 0 && !(same(alpha, 1.0 / 6) && same(beta, 0.5)))
         return lowering_add_chain(l, "mul+add+max+min", (const float[]){(float)alpha, (float)beta, 0, 1}, 4, from, to, count);
-    if (strcmp(word, "silu") == 0 && alpha != 1)
-        return lowering_leave(l, "Swish with alpha %g", alpha);
+    if (strcmp(word, "silu") == 0 && alpha != 1) { /* x sigmoid(alpha x) = silu(alpha x) / alpha */
+        if (alpha == 0)
+            return lowering_leave(l, "Swish with alpha 0");
+        return lowering_add_chain(l, "mul", &(const float){(float)alpha}, 1, from, to, count) &&
+               add_function(l, word, 1, 0, to, to, count) &&
+               lowering_add_chain(l, "mul", &(const float){(float)(1 / alpha)}, 1, to, to, count);
+    }
     if (sloped && alpha == 0)
         return lowering_leave(l, "%s with alpha 0", word);
     char option[40] = "";
@@ -373,10 +378,10 @@ bool lowering_pair(struct lowering *l, const char *word)
         strncmp(word, "add", 3) == 0 || strcmp(word, "mul") == 0 || strcmp(word, "max") == 0 || strcmp(word, "min") == 0;
     if (l->node->inputs != 2 && (strcmp(word, "max") == 0 || strcmp(word, "min") == 0))
         return lowering_sum(l, word);
+    if (strcmp(word, "pow") == 0 && l->node->inputs == 2 && b)
+        return add_power(l, a, b);
     if (l->node->inputs != 2 || !b || b->type != NET_F32)
         return lowering_leave(l, "%zu operands, or of several types", l->node->inputs);
-    if (strcmp(word, "pow") == 0)
-        return add_power(l, a, b);
     if (a->count != out->count && b->count == out->count && either) {
         const struct net_array *const swapped = a;
         a = b;

@@ -1,5 +1,6 @@
 /* Convolutions and pools. */
 #include "sim/network/operators/window.h"
+#include "sim/run/lower/lower_conv.h"
 #include "sim/run/lower/lowering.h"
 
 #include <stdio.h>
@@ -41,23 +42,27 @@ static bool is_even(const struct net_window *w)
 
 /* A border of zeros around each plane: first at both ends of rows, then above and below, where a plane is one
  * long row. */
-static const float *pad_planes(struct lowering *l, const float *x, int64_t planes, struct net_window *w)
+const void *lowering_pad_planes(struct lowering *l, enum net_type type, const void *x, int64_t planes, struct net_window *w)
 {
     const int64_t wide = w->in[2] + w->before[2] + w->after[2], high = w->in[1] + w->before[1] + w->after[1];
     if (w->before[2] || w->after[2]) {
-        float *const to = lowering_scratch(l, planes * w->in[1] * wide);
-        lowering_read(lowering_step(l, to, planes * w->in[1] * wide, "pad:%lldx%lld,left=%lld,right=%lld",
-                                    (long long)(planes * w->in[1]), (long long)w->in[2], (long long)w->before[2],
-                                    (long long)w->after[2]),
-                      x, planes * w->in[1] * w->in[2]);
+        const int64_t count = planes * w->in[1] * wide;
+        void *const to = lowering_scratch(l, count);
+        lowering_read_elements(
+            lowering_moves(lowering_step(l, to, count, "pad:%lldx%lld,left=%lld,right=%lld", (long long)(planes * w->in[1]),
+                                         (long long)w->in[2], (long long)w->before[2], (long long)w->after[2]),
+                           type, count),
+            type, x, planes * w->in[1] * w->in[2]);
         x = to;
     }
     if (w->before[1] || w->after[1]) {
-        float *const to = lowering_scratch(l, planes * high * wide);
-        lowering_read(lowering_step(l, to, planes * high * wide, "pad:%lldx%lld,left=%lld,right=%lld", (long long)planes,
-                                    (long long)(w->in[1] * wide), (long long)(w->before[1] * wide),
-                                    (long long)(w->after[1] * wide)),
-                      x, planes * w->in[1] * wide);
+        const int64_t count = planes * high * wide;
+        void *const to = lowering_scratch(l, count);
+        lowering_read_elements(lowering_moves(lowering_step(l, to, count, "pad:%lldx%lld,left=%lld,right=%lld", (long long)planes,
+                                                            (long long)(w->in[1] * wide), (long long)(w->before[1] * wide),
+                                                            (long long)(w->after[1] * wide)),
+                                              type, count),
+                               type, x, planes * w->in[1] * wide);
         x = to;
     }
     w->in[1] = high;
@@ -97,9 +102,10 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
     (void)word;
     if (!lowering_is_bytes(l) || !read_window(l, weights, &w, &skipped))
         return false;
-    if (!is_even(&w) || w.kernel[1] > WINDOW_MOST || w.kernel[2] > WINDOW_MOST)
-        return lowering_leave(l, "a border that differs from side to side, or windows of more than %d", WINDOW_MOST);
+    if (w.kernel[1] > WINDOW_MOST || w.kernel[2] > WINDOW_MOST)
+        return lowering_leave(l, "windows of more than %d", WINDOW_MOST);
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
+    const void *const from = is_even(&w) ? x->data : lowering_pad_planes(l, NET_I8, x->data, n * c, &w);
     const int64_t high = rows_of(&w), count = n * k * high * w.out[2];
     void *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
     struct lowered_step *const step = lowering_step(
@@ -108,7 +114,7 @@ bool lowering_conv_integer(struct lowering *l, const char *word)
         (long long)n, (long long)c, (long long)w.in[1], (long long)w.in[2], (long long)k, (long long)w.kernel[1],
         (long long)w.kernel[2], (long long)w.stride[1], (long long)w.before[1], (long long)net_attr_int(l->node, "group", 1),
         (long long)w.dilation[1]);
-    lowering_read_bytes(step, x->data, x->count);
+    lowering_read_bytes(step, from, n * c * w.in[1] * w.in[2]);
     lowering_read_bytes(step, weights->data, weights->count);
     if (lowering_is_constant(l, 1))
         lowering_load_weights(l, step);
@@ -176,7 +182,7 @@ bool lowering_conv(struct lowering *l, const char *word)
     }
     const int64_t n = x->shape[0], c = x->shape[1], k = weights->shape[0];
     const bool flat = pads_alone(l, &w, 2), tall = pads_alone(l, &w, 1);
-    const float *const from = is_even(&w) || flat || tall ? x->data : pad_planes(l, x->data, n * c, &w);
+    const float *const from = is_even(&w) || flat || tall ? x->data : lowering_pad_planes(l, NET_F32, x->data, n * c, &w);
     const int64_t high = rows_of(&w), count = n * k * high * w.out[2];
     float *const to = skipped > 1 ? lowering_scratch(l, count) : l->out[0]->data;
     const struct plain_conv v = {.w = &w,

@@ -158,6 +158,27 @@ static bool widen(struct lowering *l)
     return lowering_holds(l);
 }
 
+/* Numbers of 16 bits in f32, and back. */
+static bool resize(struct lowering *l)
+{
+    const struct net_array *const x = l->in[0], *const out = l->out[0];
+    const bool widens = out->type == NET_F32;
+    const enum net_type half = widens ? x->type : out->type;
+    struct lowered_step *const step =
+        lowering_step(l, out->data, x->count, "cast:%lld,%s=f32", (long long)x->count, widens ? "to" : "from");
+    if (step) {
+        step->precision = half == NET_F16 ? "f16" : "bf16";
+        step->operands.result_bytes = net_array_bytes(out);
+    }
+    read_array(step, x);
+    return lowering_holds(l);
+}
+
+static bool is_half(enum net_type type)
+{
+    return type == NET_F16 || type == NET_BF16;
+}
+
 /* Signed bytes become numbers and words by the kernel of integers with scales. */
 bool lowering_cast(struct lowering *l, const char *word)
 {
@@ -167,6 +188,9 @@ bool lowering_cast(struct lowering *l, const char *word)
         return true;
     if (x && l->out[0] && x->count && l->out[0]->type == NET_I32 && x->type == NET_I8)
         return widen(l);
+    if (x && l->out[0] && x->count &&
+        ((is_half(x->type) && l->out[0]->type == NET_F32) || (x->type == NET_F32 && is_half(l->out[0]->type))))
+        return resize(l);
     if (!x || !l->out[0] || x->count == 0 || l->out[0]->type != NET_F32 || !word_of(x->type))
         return lowering_leave(l, "the library's Cast has no version from %s to %s", x ? net_type_name(x->type) : "nothing",
                               l->out[0] ? net_type_name(l->out[0]->type) : "nothing");
@@ -174,14 +198,13 @@ bool lowering_cast(struct lowering *l, const char *word)
 }
 
 /* Unsigned bytes with the highest bit changed are as signed ones what they were less 128. */
-bool lowering_flip(struct lowering *l, const char *word)
+bool lowering_flip(struct lowering *l)
 {
     enum { MIDDLE = 128 };
     const struct net_array *const x = l->in[0], *const flip = l->node->inputs > 1 ? l->in[1] : NULL;
-    (void)word;
     if (!x || !flip || !l->out[0] || x->type != NET_U8 || x->count == 0 || flip->count != 1 ||
         net_array_integer(flip, 0) != MIDDLE)
-        return lowering_leave(l, "other bits than the highest of bytes");
+        return false;
     struct lowered_step *const step = convert(l, l->out[0]->data, x->count, 1, ",from=u8,to=i8");
     int32_t *const middle = lowering_scratch(l, 2);
     read_array(step, x);

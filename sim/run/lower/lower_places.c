@@ -121,16 +121,15 @@ bool lowering_by_places(struct lowering *l, const char *word)
     return ok;
 }
 
-/* Elements that are put among others are found behind them. */
-bool lowering_scatter(struct lowering *l, const char *word)
+/* Elements of another operand that are put among others are found behind them. */
+static bool put_among(struct lowering *l, size_t operand)
 {
-    const struct net_array *const x = l->in[0], *const more = l->in[2], *const out = l->out[0];
+    const struct net_array *const x = l->in[0], *const more = l->in[operand], *const out = l->out[0];
     const char *const reduction = net_attr_text(l->node, "reduction", "none");
     const int64_t all = x->count + more->count, words = lowering_words(x->type);
-    (void)word;
     if (strcmp(reduction, "none") != 0 || more->count == 0)
         return lowering_leave(l, more->count ? "elements that are added up" : "there are no elements");
-    struct net_array *const moved = move_places(l, 0, 2);
+    struct net_array *const moved = move_places(l, 0, operand);
     void *const table = moved ? lowering_scratch(l, all * words) : NULL;
     struct lowered_step *const step =
         table ? lowering_moves(lowering_step(l, table, all, "concat:1x%lldx%lld", (long long)(x->count * words),
@@ -143,6 +142,18 @@ bool lowering_scatter(struct lowering *l, const char *word)
                     lowering_gather_places(l, x->type, table, all, moved->data, moved->count, columns_of(moved, all), out->data);
     net_array_release(moved);
     return ok || lowering_leave(l, "another shape than expected");
+}
+
+bool lowering_scatter(struct lowering *l, const char *word)
+{
+    (void)word;
+    return put_among(l, 2);
+}
+
+bool lowering_tensor_scatter(struct lowering *l, const char *word)
+{
+    (void)word;
+    return l->in[1]->type == l->in[0]->type ? put_among(l, 1) : lowering_leave(l, "an update of another type");
 }
 
 /* One of two values at each place. */

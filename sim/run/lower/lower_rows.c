@@ -47,14 +47,45 @@ static const char *norm_layout(const struct lowering *l, int64_t rows, const str
     return l->part == PART_ANE && constant && rows >= PIXELS_LEAST ? ",channels=1" : "";
 }
 
+static bool is_wanted(const struct lowering *l, size_t k)
+{
+    return k < l->node->outputs && l->node->output[k] != NET_NONE && l->out[k];
+}
+
+/* What LayerNormalization says of each row beside the result: its mean, and one over its deviation. */
+static bool add_moments(struct lowering *l, int64_t rows, int64_t columns)
+{
+    const struct net_array *const x = l->in[0];
+    const int64_t shape[2] = {rows, columns}, each[2] = {rows, 1};
+    const float epsilon = (float)net_attr_real(l->node, "epsilon", 1e-5);
+    float *const mean = is_wanted(l, 1) ? l->out[1]->data : lowering_scratch(l, rows);
+    struct net_array all = {.type = NET_F32, .dims = 2, .count = x->count}, centre = {.type = NET_F32, .dims = 2, .count = rows};
+    memcpy(all.shape, shape, sizeof shape);
+    memcpy(centre.shape, each, sizeof each);
+    centre.data = mean;
+    lowering_read(lowering_step(l, mean, rows, "reduce:%lldx%lld,op=mean", (long long)rows, (long long)columns), x->data,
+                  x->count);
+    if (!is_wanted(l, 2))
+        return lowering_holds(l);
+    float *const apart = lowering_scratch(l, x->count), *const spread = l->out[2]->data;
+    if (!apart || !lowering_broadcast_pair(l, "sub", x->data, &all, &centre, apart))
+        return lowering_holds(l);
+    lowering_read(lowering_step(l, apart, x->count, "elementwise:%lld,op=square", (long long)x->count), apart, x->count);
+    lowering_read(lowering_step(l, spread, rows, "reduce:%lldx%lld,op=mean", (long long)rows, (long long)columns), apart,
+                  x->count);
+    if (!lowering_add_chain(l, "add", &epsilon, 1, spread, spread, rows))
+        return false;
+    lowering_read(lowering_step(l, spread, rows, "elementwise:%lld,op=sqrt+rcp", (long long)rows), spread, rows);
+    return lowering_holds(l);
+}
+
 bool lowering_norm(struct lowering *l, const char *word)
 {
     const struct net_array *const x = l->in[0], *const gamma = l->in[1], *const beta = l->node->inputs > 2 ? l->in[2] : NULL;
     const bool centred = strcmp(word, "layernorm") == 0;
     unsigned axis;
-    for (size_t k = 1; k < l->node->outputs; k++)
-        if (l->node->output[k] != NET_NONE)
-            return lowering_leave(l, "mean and deviation as results");
+    if (!centred && is_wanted(l, 1))
+        return lowering_leave(l, "a deviation as a result");
     if (!axis_of(l, net_attr_int(l->node, "axis", -1), &axis))
         return false;
     const int64_t rows = net_extent(x->shape, 0, axis), columns = x->count / rows;
@@ -67,7 +98,7 @@ bool lowering_norm(struct lowering *l, const char *word)
     lowering_read(step, gamma->data, columns);
     if (centred)
         lowering_read(step, beta ? beta->data : lowering_scratch(l, columns), columns);
-    return true;
+    return (!is_wanted(l, 1) && !is_wanted(l, 2)) || add_moments(l, rows, columns);
 }
 
 /* The libraries' order of the parameters: mean, variance, scale, offset; the Neural Engine's: scale, offset, mean, variance. */
@@ -202,31 +233,50 @@ static bool reduced_of(struct lowering *l, unsigned *bits)
     return true;
 }
 
-/* to = `from`, of the shape of the first operand, reduced. */
-static bool add_reduction(struct lowering *l, const char *word, unsigned bits, const float *from, float *to)
+/* to = `from` of rows x reduced x inner elements, without the middle ones. */
+static bool add_middle(struct lowering *l, const char *word, int64_t rows, int64_t reduced, int64_t inner, const float *from,
+                       float *to)
 {
-    const struct net_array *const x = l->in[0];
-    unsigned first = 0, end;
-    while (first < x->dims && !(bits >> first & 1))
-        first++;
-    for (end = first; end < x->dims && (bits >> end & 1); end++)
-        ;
-    if (bits >> end || first == end)
-        return lowering_leave(l, "dimensions that do not stand together");
-    const int64_t rows = net_extent(x->shape, 0, first), reduced = net_extent(x->shape, first, end);
-    const int64_t inner = x->count / rows / reduced;
+    const int64_t count = rows * reduced * inner;
     if (inner > 1 && rows > 1) { /* what stands behind them comes in front of them */
-        float *const turned = lowering_scratch(l, x->count);
+        float *const turned = lowering_scratch(l, count);
         lowering_turn(l, NET_F32, from, rows, reduced, inner, turned);
         lowering_read(
             lowering_step(l, to, rows * inner, "reduce:%lldx%lld,op=%s", (long long)(rows * inner), (long long)reduced, word),
-            turned, x->count);
+            turned, count);
         return lowering_holds(l);
     }
     lowering_read(inner > 1
                       ? lowering_step(l, to, inner, "reduce:%lldx%lld,op=%s,axis=0", (long long)reduced, (long long)inner, word)
                       : lowering_step(l, to, rows, "reduce:%lldx%lld,op=%s", (long long)rows, (long long)reduced, word),
-                  from, x->count);
+                  from, count);
+    return lowering_holds(l);
+}
+
+/* to = `from`, of the shape of the first operand, reduced: one group of dimensions that stand together after the other, the last
+ * ones first. Means of as many elements each are the mean of all, and so it is with the others. */
+static bool add_reduction(struct lowering *l, const char *word, unsigned bits, const float *from, float *to)
+{
+    const struct net_array *const x = l->in[0];
+    int64_t inner = 1;
+    if (!bits)
+        return lowering_leave(l, "nothing to be reduced");
+    for (unsigned end = x->dims; bits && end > 0;) {
+        if (!(bits >> (end - 1) & 1)) {
+            inner *= x->shape[--end];
+            continue;
+        }
+        unsigned first = end - 1;
+        while (first > 0 && bits >> (first - 1) & 1)
+            first--;
+        bits &= (1U << first) - 1;
+        const int64_t rows = net_extent(x->shape, 0, first);
+        float *const part = bits ? lowering_scratch(l, rows * inner) : to;
+        if (!part || !add_middle(l, word, rows, net_extent(x->shape, first, end), inner, from, part))
+            return false;
+        from = part;
+        end = first;
+    }
     return lowering_holds(l);
 }
 
@@ -280,4 +330,71 @@ bool lowering_reduce_log_sum_exp(struct lowering *l, const char *word)
     lowering_read(lowering_step(l, out->data, out->count, "elementwise:%lld,op=log", (long long)out->count), out->data,
                   out->count);
     return lowering_add_pair(l, "add", out->data, most, out->count, out->data);
+}
+
+/* The shape of the first operand with these dimensions gone, and these numbers. */
+static struct net_array reduced_shape(const struct lowering *l, unsigned bits, int64_t count, float *numbers)
+{
+    struct net_array each = {.type = NET_F32, .dims = l->in[0]->dims, .count = count, .data = numbers};
+    for (unsigned d = 0; d < each.dims; d++)
+        each.shape[d] = bits >> d & 1 ? 1 : l->in[0]->shape[d];
+    return each;
+}
+
+static int64_t kept_count(const struct net_array *x, unsigned bits)
+{
+    int64_t count = 1;
+    for (unsigned d = 0; d < x->dims; d++)
+        count *= bits >> d & 1 ? 1 : x->shape[d];
+    return count;
+}
+
+/* x over the norm of its row; rows of zeros stay so. */
+bool lowering_lp_norm(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const bool first = net_attr_int(l->node, "p", 2) == 1;
+    const float least = 0x1p-24F; /* that halves have */
+    unsigned axis;
+    (void)word;
+    if (!axis_of(l, net_attr_int(l->node, "axis", -1), &axis))
+        return false;
+    const int64_t rows = x->count / x->shape[axis];
+    float *const norm = lowering_scratch(l, rows), *const size = first ? lowering_scratch(l, x->count) : x->data;
+    if (first)
+        lowering_read(lowering_step(l, size, x->count, "elementwise:%lld,op=abs", (long long)x->count), x->data, x->count);
+    const struct net_array each = reduced_shape(l, 1U << axis, rows, norm);
+    return norm && size && add_reduction(l, first ? "sum" : "norm2", 1U << axis, size, norm) &&
+           lowering_add_chain(l, "max", &least, 1, norm, norm, rows) &&
+           lowering_broadcast_pair(l, "div", x->data, x, &each, l->out[0]->data);
+}
+
+/* What is left of x without its mean, over its deviation and 1e-9, as ONNX has it. */
+bool lowering_mvn(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    size_t count;
+    const int64_t *const axes = net_attr_ints(l->node, "axes", &count), usual[] = {0, 2, 3};
+    const float little = 1e-9F;
+    unsigned bits = 0;
+    (void)word;
+    for (size_t k = 0; k < (axes ? count : 3); k++) {
+        unsigned axis;
+        if (!axis_of(l, axes ? axes[k] : usual[k], &axis))
+            return false;
+        bits |= 1U << axis;
+    }
+    const int64_t rows = kept_count(x, bits);
+    float *const mean = lowering_scratch(l, rows), *const spread = lowering_scratch(l, rows);
+    float *const apart = lowering_scratch(l, x->count), *const square = lowering_scratch(l, x->count);
+    const struct net_array centre = reduced_shape(l, bits, rows, mean), width = reduced_shape(l, bits, rows, spread);
+    if (!square || !add_reduction(l, "mean", bits, x->data, mean) ||
+        !lowering_broadcast_pair(l, "sub", x->data, x, &centre, apart))
+        return false;
+    lowering_read(lowering_step(l, square, x->count, "elementwise:%lld,op=square", (long long)x->count), apart, x->count);
+    if (!add_reduction(l, "mean", bits, square, spread))
+        return false;
+    lowering_read(lowering_step(l, spread, rows, "elementwise:%lld,op=sqrt", (long long)rows), spread, rows);
+    return lowering_add_chain(l, "add", &little, 1, spread, spread, rows) &&
+           lowering_broadcast_pair(l, "div", apart, x, &width, l->out[0]->data);
 }

@@ -1,6 +1,7 @@
 /* Whole numbers and truth values: arithmetic, comparisons, choices, other types. */
 #include "sim/run/lower/lowering.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,11 +98,12 @@ bool lowering_whole_pair(struct lowering *l, const char *word)
 {
     const bool orders = strcmp(word, "min") == 0 || strcmp(word, "max") == 0;
     const struct net_array *a, *b;
-    if (strcmp(word, "add") != 0 && strcmp(word, "sub") != 0 && strcmp(word, "mul") != 0 && !orders)
+    const bool divides = strcmp(word, "div") == 0;
+    if (strcmp(word, "add") != 0 && strcmp(word, "sub") != 0 && strcmp(word, "mul") != 0 && !orders && !divides)
         return lowering_leave(l, "the library's %s has no version of whole numbers", l->node->op);
-    if (!pair_of(l, strcmp(word, "sub") != 0, &a, &b))
+    if (!pair_of(l, strcmp(word, "sub") != 0 && !divides, &a, &b))
         return false;
-    if (l->out[0]->type != a->type || a->type == NET_F32 || (orders && !has_order(a->type)))
+    if (l->out[0]->type != a->type || a->type == NET_F32 || ((orders || divides) && !has_order(a->type)))
         return lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name(a->type));
     return add_pair(l, "integer", word, l->out[0], whole_of(l, a), b, a->type, l->out[0]->data);
 }
@@ -185,6 +187,23 @@ static void compare_with(struct lowering *l, const char *op, const struct net_ar
     lowering_read(step, own, 1);
 }
 
+/* What is as large as infinity, of either sign or of one. */
+bool lowering_is_inf(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->node->inputs ? l->in[0] : NULL;
+    const bool above = net_attr_int(l->node, "detect_positive", 1), below = net_attr_int(l->node, "detect_negative", 1);
+    (void)word;
+    if (!x || !l->out[0] || x->count == 0 || x->type != NET_F32 || (!above && !below))
+        return lowering_leave(l, "no elements, other types than f32, or infinities of no sign");
+    struct net_array size = *x;
+    if (above && below) {
+        size.data = lowering_scratch(l, x->count);
+        lowering_read(lowering_step(l, size.data, x->count, "elementwise:%lld,op=abs", (long long)x->count), x->data, x->count);
+    }
+    compare_with(l, "eq", &size, above ? INFINITY : -INFINITY, l->out[0]->data);
+    return lowering_holds(l);
+}
+
 /* Elements above a number, and 0. */
 bool lowering_threshold(struct lowering *l, const char *word)
 {
@@ -259,6 +278,84 @@ bool lowering_range(struct lowering *l, const char *word)
                add_pair(l, "integer", "add", out, out->data, l->in[0], out->type, out->data);
     return count && lowering_broadcast_pair(l, "mul", count, out, l->in[2], out->data) &&
            lowering_broadcast_pair(l, "add", out->data, out, l->in[0], out->data);
+}
+
+/* ---- bits and remainders ---- */
+
+/* Elements of 16 bits as twice as many bytes: bits do not care. */
+static bool add_bits_of_halves(struct lowering *l, const char *op, const struct net_array *a, const struct net_array *b)
+{
+    const int64_t bytes = 2 * a->count;
+    uint8_t *const ones = b ? NULL : lowering_scratch(l, 1);
+    char options[40];
+    if (b && b->count != a->count)
+        return lowering_leave(l, "operands of 16 bits that are not of one shape");
+    if (ones)
+        *ones = UINT8_MAX;
+    snprintf(options, sizeof options, ",op=%s,of=u8%s", op, b ? "" : ",period=1");
+    struct lowered_step *const step = add_step(l, "integer", l->out[0]->data, NET_U8, bytes, options);
+    lowering_read_elements(step, NET_U8, a->data, bytes);
+    lowering_read_elements(step, NET_U8, b ? b->data : ones, b ? bytes : 1);
+    return lowering_holds(l);
+}
+
+/* Every bit changed. */
+static bool add_complement(struct lowering *l, const struct net_array *x)
+{
+    const void *const ones = one_of(l, x->type, -1);
+    char options[40];
+    snprintf(options, sizeof options, ",op=xor,of=%s,period=1", word_of(x->type));
+    struct lowered_step *const step = add_step(l, "integer", l->out[0]->data, x->type, x->count, options);
+    lowering_read_elements(step, x->type, x->data, x->count);
+    lowering_read_elements(step, x->type, ones, 1);
+    return lowering_holds(l);
+}
+
+bool lowering_bits(struct lowering *l, const char *word)
+{
+    const struct net_array *a = l->node->inputs ? l->in[0] : NULL, *b = l->node->inputs > 1 ? l->in[1] : NULL;
+    const bool shift = strcmp(word, "shift") == 0, not = strcmp(word, "not") == 0;
+    if (!a || !l->out[0] || a->count == 0 || net_type_is_float(a->type) || l->out[0]->type != a->type)
+        return lowering_leave(l, "no elements, or no whole numbers");
+    if (strcmp(word, "xor") == 0 && lowering_flip(l))
+        return true;
+    if (net_type_bytes(a->type) == 2 && !shift && (not || b))
+        return add_bits_of_halves(l, not ? "xor" : word, a, b);
+    if (not )
+        return word_of(a->type)
+                   ? add_complement(l, a)
+                   : lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name(a->type));
+    if (shift)
+        word = strcmp(net_attr_text(l->node, "direction", "LEFT"), "LEFT") == 0 ? "shl" : "shr";
+    return pair_of(l, !shift, &a, &b) && add_pair(l, "integer", word, l->out[0], whole_of(l, a), b, a->type, l->out[0]->data);
+}
+
+/* x - y times what x / y is toward zero: the remainder as Metal's fmod has it. */
+static bool add_float_rest(struct lowering *l, const struct net_array *a, const struct net_array *b)
+{
+    const struct net_array *const out = l->out[0];
+    float *const q = lowering_scratch(l, out->count);
+    void *const whole = scratch_of(l, NET_I64, out->count);
+    const float *const x = whole_of(l, a);
+    if (!lowering_broadcast_pair(l, "div", x, out, b, q))
+        return false;
+    lowering_add_cast(l, NET_F32, q, NET_I64, whole, out->count);
+    lowering_add_cast(l, NET_I64, whole, NET_F32, q, out->count);
+    return lowering_broadcast_pair(l, "mul", q, out, b, q) && lowering_add_pair(l, "sub", x, q, out->count, out->data);
+}
+
+bool lowering_modulo(struct lowering *l, const char *word)
+{
+    const bool as_c = net_attr_int(l->node, "fmod", 0) != 0;
+    const struct net_array *a, *b;
+    (void)word;
+    if (!pair_of(l, false, &a, &b))
+        return false;
+    if (!has_order(a->type) || l->out[0]->type != a->type)
+        return lowering_leave(l, "the library's Mod has no version of type %s", net_type_name(a->type));
+    if (a->type == NET_F32)
+        return as_c ? add_float_rest(l, a, b) : lowering_leave(l, "numbers without fmod");
+    return add_pair(l, "integer", as_c ? "rem" : "mod", l->out[0], whole_of(l, a), b, a->type, l->out[0]->data);
 }
 
 /* ---- other types ---- */

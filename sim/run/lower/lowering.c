@@ -51,6 +51,12 @@ static const struct lowering_rule lowering_rules[] = {
     {"Erf", "", lowering_function, "erf"},
     {"Sin", "", lowering_function, "sin"},
     {"Cos", "", lowering_function, "cos"},
+    {"Sinh", "", lowering_composed, "sinh"},
+    {"Cosh", "", lowering_composed, "cosh"},
+    {"Tan", "", lowering_composed, "tan"},
+    {"Asinh", "", lowering_composed, "asinh"},
+    {"Acosh", "", lowering_composed, "acosh"},
+    {"Atanh", "", lowering_composed, "atanh"},
     {"Floor", "", lowering_function, "floor"},
     {"Ceil", "", lowering_function, "ceil"},
     {"Round", "", lowering_function, "round"},
@@ -74,6 +80,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"InstanceNormalization", "", lowering_instance_norm, ""},
     {"GroupNormalization", "", lowering_group_norm, ""},
     {"LRN", "", lowering_lrn, ""},
+    {"LpNormalization", "", lowering_lp_norm, ""},
+    {"MeanVarianceNormalization", "", lowering_mvn, ""},
     {"ReduceMean", "", lowering_reduce, "mean"},
     {"ReduceSum", "", lowering_reduce, "sum"},
     {"ReduceMax", "", lowering_reduce, "max"},
@@ -91,6 +99,9 @@ static const struct lowering_rule lowering_rules[] = {
     {"Split", "", lowering_slice, "split"},
     {"Expand", "", lowering_expand, ""},
     {"Resize", "", lowering_resize, ""},
+    {"DFT", "", lowering_dft, ""},
+    {"STFT", "", lowering_stft, ""},
+    {"GridSample", "", lowering_grid_sample, ""},
     {"Pad", "", lowering_by_places, "pad"},
     {"Tile", "", lowering_by_places, ""},
     {"DepthToSpace", "", lowering_by_places, ""},
@@ -102,6 +113,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"MaxUnpool", "", lowering_by_places, ""},
     {"ScatterND", "", lowering_scatter, ""},
     {"ScatterElements", "", lowering_scatter, ""},
+    {"TensorScatter", "", lowering_tensor_scatter, ""},
     {"CumSum", "", lowering_running_sum, ""},
     {"TopK", "", lowering_top, ""},
     {"ArgMax", "", lowering_place_of, "argmax"},
@@ -116,7 +128,13 @@ static const struct lowering_rule lowering_rules[] = {
     {"Or", "", lowering_logic, "or"},
     {"Xor", "", lowering_logic, "xor"},
     {"Not", "", lowering_logic, "not"},
+    {"BitwiseAnd", "", lowering_bits, "and"},
+    {"BitwiseOr", "", lowering_bits, "or"},
+    {"BitwiseNot", "", lowering_bits, "not"},
+    {"BitShift", "", lowering_bits, "shift"},
+    {"Mod", "", lowering_modulo, ""},
     {"IsNaN", "", lowering_is_nan, ""},
+    {"IsInf", "", lowering_is_inf, ""},
     {"ReverseSequence", "", lowering_by_places, ""},
     {"OneHot", "", lowering_one_hot, ""},
     {"Range", "", lowering_range, ""},
@@ -126,7 +144,7 @@ static const struct lowering_rule lowering_rules[] = {
     {"QuantizeLinear", "", lowering_quantise, ""},
     {"DequantizeLinear", "", lowering_dequantise, ""},
     {"DynamicQuantizeLinear", "", lowering_dynamic_quantise, ""},
-    {"BitwiseXor", "", lowering_flip, ""},
+    {"BitwiseXor", "", lowering_bits, "xor"},
     {"Rescale", ORCHARD, lowering_rescale, ""},
     {"Attention", ORCHARD, lowering_attention, ""},
     {"RotaryEmbedding", ORCHARD, lowering_rotary, ""},
@@ -153,13 +171,19 @@ static bool are_bytes(enum net_type a, enum net_type b)
     return (a == NET_U8 || a == NET_I8) && (b == NET_U8 || b == NET_I8);
 }
 
-bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in)
+static bool are_halves(enum net_type a, enum net_type b)
+{
+    return (a == NET_F16 && b == NET_F32) || (a == NET_F32 && b == NET_F16);
+}
+
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in, bool halves)
 {
     const bool like = node->inputs > 1 && in[1];
     const enum net_type to = like ? in[1]->type : net_type_of_onnx(net_attr_int(node, "to", 0));
     if (rule->lower == lowering_cast) /* bytes keep their bits, and truth values are bytes */
         return node->inputs > 0 && in[0] &&
-               (to == in[0]->type || are_bytes(to, in[0]->type) || (in[0]->type == NET_BOOL && are_bytes(to, to)));
+               (to == in[0]->type || are_bytes(to, in[0]->type) || (halves && are_halves(to, in[0]->type)) ||
+                (in[0]->type == NET_BOOL && are_bytes(to, to)));
     if (rule->lower == lowering_cache_rows) /* nothing was kept */
         return node->inputs > 2 && in[0] && in[2] && in[0]->dims == 4 && in[2]->count == 1 &&
                net_array_integer(in[2], 0) == in[0]->shape[2];
@@ -170,7 +194,7 @@ bool lowering_gives_places(const struct lowering_rule *rule, struct net_array *c
 {
     const bool multiplied = rule->lower == lowering_conv_integer || rule->lower == lowering_matmul_integer ||
                             rule->lower == lowering_quantise || rule->lower == lowering_dynamic_quantise ||
-                            rule->lower == lowering_flip;
+                            rule->lower == lowering_bits;
     for (size_t k = 0; k < outputs && !multiplied; k++)
         if (out[k] && !net_type_is_float(out[k]->type))
             return true;
@@ -185,8 +209,9 @@ static bool reads_integers(const struct lowering_rule *rule)
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_reduce ||
            rule->lower == lowering_reduce_sum_of || rule->lower == lowering_reduce_log_sum_exp ||
            rule->lower == lowering_expand || rule->lower == lowering_by_places || rule->lower == lowering_resize ||
-           rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_running_sum ||
-           rule->lower == lowering_place_of;
+           rule->lower == lowering_cache_rows || rule->lower == lowering_scatter || rule->lower == lowering_tensor_scatter ||
+           rule->lower == lowering_running_sum || rule->lower == lowering_place_of || rule->lower == lowering_dft ||
+           rule->lower == lowering_stft || strcmp(rule->word, "pow") == 0;
 }
 
 /* Rules that only move elements, whatever they are. */
@@ -194,7 +219,7 @@ static bool moves_elements(const struct lowering_rule *rule)
 {
     return rule->lower == lowering_gather || rule->lower == lowering_slice || rule->lower == lowering_expand ||
            rule->lower == lowering_by_places || rule->lower == lowering_transpose || rule->lower == lowering_concat ||
-           rule->lower == lowering_scatter;
+           rule->lower == lowering_scatter || rule->lower == lowering_tensor_scatter;
 }
 
 /* What of whole numbers is left to other rules. */
@@ -218,11 +243,13 @@ static size_t least_operands(const struct lowering *l, const struct lowering_rul
     static const struct {
         bool (*lower)(struct lowering *l, const char *word);
         size_t least;
-    } rows[] = {{lowering_conv, 2},       {lowering_product, 2},       {lowering_pair, 2},       {lowering_norm, 2},
-                {lowering_gather, 2},     {lowering_slice, 2},         {lowering_rotary, 3},     {lowering_attention, 3},
-                {lowering_batch_norm, 5}, {lowering_instance_norm, 3}, {lowering_group_norm, 3}, {lowering_conv_transpose, 2},
-                {lowering_lstm, 3},       {lowering_gru, 3},           {lowering_rnn, 3},        {lowering_cache_rows, 3},
-                {lowering_scatter, 3}};
+    } rows[] = {{lowering_conv, 2},          {lowering_product, 2},    {lowering_pair, 2},
+                {lowering_norm, 2},          {lowering_gather, 2},     {lowering_slice, 2},
+                {lowering_rotary, 3},        {lowering_attention, 3},  {lowering_batch_norm, 5},
+                {lowering_instance_norm, 3}, {lowering_group_norm, 3}, {lowering_conv_transpose, 2},
+                {lowering_lstm, 3},          {lowering_gru, 3},        {lowering_rnn, 3},
+                {lowering_cache_rows, 3},    {lowering_scatter, 3},    {lowering_tensor_scatter, 2},
+                {lowering_grid_sample, 2},   {lowering_stft, 2}};
     if (rule->lower == lowering_concat)
         return l->node->inputs;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -265,9 +292,9 @@ static bool has_integers(const struct lowering *l, const struct lowering_rule *r
 {
     static bool (*const rules[])(struct lowering * l, const char *word) = {
         lowering_conv_integer, lowering_matmul_integer, lowering_quantise, lowering_dequantise, lowering_dynamic_quantise,
-        lowering_rescale,      lowering_flip,           lowering_cast,     lowering_compare,    lowering_logic,
+        lowering_rescale,      lowering_bits,           lowering_cast,     lowering_compare,    lowering_logic,
         lowering_where,        lowering_is_nan,         lowering_top,      lowering_place_of,   lowering_one_hot,
-        lowering_range,        lowering_running_sum};
+        lowering_range,        lowering_running_sum,    lowering_modulo,   lowering_is_inf};
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
         if (rules[i] == rule->lower)
             return true;

@@ -11,7 +11,7 @@
 #include "sim/network/graph/graph.h"
 #include "sim/run/run.h"
 
-enum { LOWERED_STEPS = 24, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 32 };
+enum { LOWERED_STEPS = 40, LOWERED_INPUTS = 8, LOWERED_SCRATCHES = 40 };
 
 /* One kernel: reads the operands in the order of its library, writes the result. Steps are run one after another. */
 struct lowered_step {
@@ -51,8 +51,9 @@ struct lowering_rule {
 
 /* NULL = the operator has none. */
 const struct lowering_rule *lowering_rule(const struct net_node *node);
-/* Whether the node's result has the elements of its input, so that nothing is to be computed. */
-bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in);
+/* Whether the node's result has the elements of its input, so that nothing is to be computed; `halves`: numbers are halves on the
+ * unit, whatever the network calls them. */
+bool lowering_is_view(const struct lowering_rule *rule, const struct net_node *node, struct net_array *const *in, bool halves);
 /* Whether the node's whole numbers may decide shapes and places of others, unlike those that quantised networks multiply. */
 bool lowering_gives_places(const struct lowering_rule *rule, struct net_array *const *out, size_t outputs);
 /* Begins with the node and its arrays, applies the rule; false with l->why. The caller frees in any case. */
@@ -127,7 +128,9 @@ bool lowering_quantise(struct lowering *l, const char *word);
 bool lowering_dequantise(struct lowering *l, const char *word);
 bool lowering_dynamic_quantise(struct lowering *l, const char *word);
 bool lowering_rescale(struct lowering *l, const char *word);
-bool lowering_flip(struct lowering *l, const char *word);
+bool lowering_bits(struct lowering *l, const char *word);
+bool lowering_flip(struct lowering *l); /* of unsigned bytes the highest bit; false without a reason: something else */
+bool lowering_modulo(struct lowering *l, const char *word);
 bool lowering_sum(struct lowering *l, const char *word);
 bool lowering_whole_cast(struct lowering *l); /* false without a reason: other types */
 bool lowering_whole_pair(struct lowering *l, const char *word);
@@ -143,6 +146,14 @@ bool lowering_celu(struct lowering *l, const char *word);
 bool lowering_threshold(struct lowering *l, const char *word);
 bool lowering_sign(struct lowering *l, const char *word);
 bool lowering_scatter(struct lowering *l, const char *word);
+bool lowering_tensor_scatter(struct lowering *l, const char *word);
+bool lowering_composed(struct lowering *l, const char *word);
+bool lowering_grid_sample(struct lowering *l, const char *word);
+bool lowering_dft(struct lowering *l, const char *word);
+bool lowering_stft(struct lowering *l, const char *word);
+bool lowering_is_inf(struct lowering *l, const char *word);
+bool lowering_lp_norm(struct lowering *l, const char *word);
+bool lowering_mvn(struct lowering *l, const char *word);
 bool lowering_one_hot(struct lowering *l, const char *word);
 bool lowering_whole_sum(struct lowering *l, const char *word);
 bool lowering_range(struct lowering *l, const char *word);

@@ -222,8 +222,10 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
             run_network_drop(out, node->outputs);
         return leave(n, node, in, title, "no rule lowers this operator to kernels", error);
     }
-    if (lowering_is_view(rule, node, in))
-        return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none", "the same elements in another shape") ||
+    if (lowering_is_view(rule, node, in, run_network_in_halves(n)))
+        return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none",
+                                 strcmp(node->op, "Cast") == 0 ? "the same elements by another name"
+                                                               : "the same elements in another shape") ||
                orch_no_memory(error);
     struct lowering *const l = calloc(1, sizeof *l);
     if (!l)

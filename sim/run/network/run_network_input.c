@@ -76,3 +76,19 @@ bool run_network_generate_missing(const struct net_model *model, struct net_arra
     }
     return true;
 }
+
+const char *run_network_own_precision(const struct net_model *model)
+{
+    int64_t halves = 0, others = 0;
+    for (size_t i = 0; i < model->values; i++) {
+        const struct net_array *const a = model->value[i].constant;
+        if (a && a->type == NET_F16)
+            halves += a->count;
+        else if (a && net_type_is_float(a->type))
+            others += a->count;
+    }
+    for (size_t k = 0; halves + others == 0 && k < model->graph->inputs; k++)
+        if (model->value[model->graph->input[k]].type != NET_F16)
+            return NULL;
+    return halves > others || (halves + others == 0 && model->graph->inputs > 0) ? "f16" : NULL;
+}

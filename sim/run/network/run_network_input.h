@@ -9,5 +9,7 @@ bool run_network_read_input(const struct net_model *model, struct net_array **in
 /* Numbers of their own for inputs that have none; *generated counts them. False where a dimension is open. */
 bool run_network_generate_missing(const struct net_model *model, struct net_array **input, uint64_t seed, unsigned *generated,
                                   struct orch_error *error);
+/* The precision that a file is in for units that have several: "f16" where most of its numbers are halves, NULL = f32. */
+const char *run_network_own_precision(const struct net_model *model);
 
 #endif

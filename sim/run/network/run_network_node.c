@@ -12,6 +12,12 @@ bool run_network_is_control(const struct net_node *node)
     return strcmp(node->op, "If") == 0 || strcmp(node->op, "Loop") == 0 || strcmp(node->op, "Scan") == 0;
 }
 
+bool run_network_in_halves(const struct run_network *n)
+{
+    const char *const precision = n->request->precision;
+    return n->mixed || n->part == PART_ANE || (precision && strcmp(precision, "f16") == 0);
+}
+
 bool run_network_may_skip(struct net_array *const *out, size_t count)
 {
     for (size_t k = 0; k < count; k++)

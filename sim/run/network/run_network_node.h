@@ -3,9 +3,12 @@
 #define ORCHARD_SIM_RUN_NETWORK_RUN_NETWORK_NODE_H
 
 #include "sim/network/graph/graph.h"
+#include "sim/run/network/run_network.h"
 
 /* If, Loop, Scan: their nodes are run one by one. */
 bool run_network_is_control(const struct net_node *node);
+/* Whether numbers are halves on the unit that is asked for, or on some of several. */
+bool run_network_in_halves(const struct run_network *n);
 /* Makes the results, as zeros, of the shapes that the node's rule states of these operands; false when it leaves one open.
  * `blank`: nobody will write those that are no whole numbers. */
 bool run_network_make(const struct net_node *node, struct net_array *const *in, bool blank, struct net_array **out);

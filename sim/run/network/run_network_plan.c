@@ -162,7 +162,7 @@ static bool plan_node(void *context, const struct net_node *node, struct net_arr
     struct network_plan *const plan = context;
     const struct lowering_rule *const rule = lowering_rule(node);
     struct planned p = {.node = node};
-    if (run_network_is_control(node) || (rule && lowering_is_view(rule, node, in)))
+    if (run_network_is_control(node) || (rule && lowering_is_view(rule, node, in, run_network_in_halves(plan->network))))
         return true;
     const bool made = run_network_make(node, in, true, out);
     bool some = false;

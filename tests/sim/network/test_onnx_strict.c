@@ -75,6 +75,7 @@ static void test_what_says_something_else(void)
     refuse(one_node(13, with_float(node_proto("Softmax", "x", "y"), "axis", 1)), ORCH_USAGE, "axis is a number");
     refuse(one_node(13, with_word(node_proto("Conv", "x w", "y"), "auto_pad", "SAME")), ORCH_USAGE,
            "auto_pad is 'SAME'; it can be NOTSET|SAME_UPPER|SAME_LOWER|VALID");
+    refuse(one_node(13, with_word(node_proto("Conv", "x w", "y"), "auto_pad", "SA\nME")), ORCH_USAGE, "auto_pad is 'SA?ME'");
     refuse(one_node(18, with_ints(node_proto("ReduceMean", "x", "y"), "axes", 1, 2)), ORCH_USAGE,
            "axes is no longer there from opset 18");
     refuse(one_node(12, with_float(node_proto("Clip", "x", "y"), "min", 0)), ORCH_USAGE, "min is no longer there from opset 11");

@@ -152,7 +152,39 @@ static void test_exact(void)
     CHECK(suite_remove(folder), "%s stays", folder);
 }
 
-static const struct suite_test tests[] = {{"multiplies bytes exactly", test_exact}};
+/* Weights that are halves are computed as halves where a unit has them and nobody says otherwise. */
+static void test_own_precision(void)
+{
+    static const struct {
+        const char *unit, *asked, *got;
+    } cases[] = {{"gpu", NULL, "f16"},  {"auto", NULL, "f16"}, {"cpu", NULL, "f32"},   {"amx", NULL, "f32"},
+                 {"gpu", "f32", "f32"}, {"ane", NULL, "f16"},  {"hybrid", NULL, "f16"}};
+    char folder[] = "/tmp/orchard-halves-XXXXXX", path[64], whole[64];
+    struct orch_error error = {0};
+    struct net_quantised_count count;
+    CHECK(mkdtemp(folder) != NULL, "a folder");
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    snprintf(whole, sizeof whole, "%s/n.onnx", folder);
+    struct net_model *const model = make_network();
+    CHECK(onnx_export(model, whole, &error) && net_quantise(model, NET_TO_F16, NULL, &count, &error) &&
+              onnx_export(model, path, &error),
+          "%s", error.text);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct run_request request = {.unit = cases[i].unit, .mode = RUN_FUNCTIONAL, .precision = cases[i].asked};
+        struct outcome o = run_on(db, "m1", path, request);
+        CHECK(o.ok && strcmp(o.result.precision, cases[i].got) == 0, "%s: %s %s", cases[i].unit, o.ok ? o.result.precision : "",
+              o.error.text);
+        run_result_free(&o.result);
+    }
+    struct outcome o = run_on(db, "m1", whole, (struct run_request){.unit = "gpu", .mode = RUN_FUNCTIONAL});
+    CHECK(o.ok && strcmp(o.result.precision, "f32") == 0, "%s", o.error.text);
+    run_result_free(&o.result);
+    net_model_free(model);
+    CHECK(suite_remove(folder), "%s stays", folder);
+}
+
+static const struct suite_test tests[] = {{"multiplies bytes exactly", test_exact},
+                                          {"halves where weights are", test_own_precision}};
 
 int main(void)
 {

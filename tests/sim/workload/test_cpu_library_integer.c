@@ -19,7 +19,20 @@ static void test_integer(void)
                                             "integer:66,of=u8,op=and",
                                             "integer:66,of=u8,op=or",
                                             "integer:127,of=i64,op=min",
-                                            "integer:4100,of=i32,op=max,period=4"};
+                                            "integer:4100,of=i32,op=max,period=4",
+                                            "integer:4113,of=i32,op=div",
+                                            "integer:333,of=i64,op=div",
+                                            "integer:129,of=u8,op=div",
+                                            "integer:4113,of=i32,op=mod,period=9",
+                                            "integer:333,of=i64,op=mod",
+                                            "integer:129,of=u8,op=mod,period=1",
+                                            "integer:4113,of=i32,op=rem",
+                                            "integer:333,of=i64,op=rem,period=3",
+                                            "integer:129,of=u8,op=shl",
+                                            "integer:333,of=i32,op=shl",
+                                            "integer:333,of=i64,op=shr",
+                                            "integer:129,of=u8,op=shr,period=1",
+                                            "integer:333,of=i32,op=shr"};
     neon_all(workloads, ARRAY_COUNT(workloads), floats, 1);
     neon_refused("integer:8", "f32", "is missing");
     neon_refused("integer:8,of=i32,period=3", "f32", "multiple of period");
@@ -62,7 +75,11 @@ static void test_cast(void)
                                             "cast:35,from=u8",         "cast:35,from=i64,to=i32", "cast:35,from=i64,to=u8",
                                             "cast:35,from=i32,to=i64", "cast:35,from=u8,to=i64",  "cast:35,from=i64,to=bool"};
     neon_all(workloads, ARRAY_COUNT(workloads), floats, ARRAY_COUNT(floats));
+    static const char *const sizes[] = {"cast:4101,to=f32", "cast:4101,from=f32"}, *const halves[] = {"f16", "bf16"};
+    neon_all(sizes, ARRAY_COUNT(sizes), halves, ARRAY_COUNT(halves));
     neon_refused("cast:8", "f32", "must differ");
+    neon_refused("cast:8,to=f32", "f32", "of 16 bits");
+    neon_refused("cast:8,from=f32,to=u8", "f16", "of 16 bits");
 }
 
 /* No NaN is less than, as large as or more than anything; a zero is as large as the other one. */

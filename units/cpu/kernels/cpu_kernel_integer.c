@@ -12,7 +12,7 @@ static const struct kernel_parameter cast_parameters[] = {ROUTINE_CAST_PARAMETER
 
 static const char *name_of(const struct routine_request *r, int64_t word)
 {
-    static const char *const names[] = {NULL, "u8", "i32", "i64", "bool"};
+    static const char *const names[] = {NULL, "u8", "i32", "i64", "bool", "f32"};
     return word == WHOLE_NUMBER ? routine_type_name(r->type) : names[word];
 }
 
@@ -24,7 +24,8 @@ static struct routine_call *add_call(struct routine_work *w, const char *name, e
 /* What integer and compare have in common. */
 static bool build_pair(const struct routine_request *r, struct routine_work *w, struct routine_call *c)
 {
-    static const char *const integer[] = {"add", "sub", "mul", "min", "max", "and", "or", "xor"}; /* ORDER: operations.h */
+    static const char *const integer[] = {"add", "sub", "mul", "min", "max", "and", "or",
+                                          "xor", "div", "mod", "rem", "shl", "shr"}; /* ORDER: operations.h */
     static const char *const compare[] = {"eq", "lt", "le", "gt", "ge"};
     const int64_t op = r->value[PAIR_OP], of = r->value[PAIR_OF];
     for (unsigned operand = 0; operand < 3; operand++)
@@ -84,7 +85,7 @@ static bool build_cast(const struct routine_request *r, struct routine_work *w, 
 }
 
 const struct routine cpu_kernel_integer = {
-    &operation_integer, "N,of=u8|i32|i64[,op=add|sub|mul|min|max|and|or|xor][,period=P]",
+    &operation_integer, "N,of=u8|i32|i64[,op=add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr][,period=P]",
     "f32 f16 bf16",     "N whole numbers a op b, which wrap as their type does; b may begin again after P",
     integer_parameters, build_integer};
 const struct routine cpu_kernel_compare = {
@@ -95,10 +96,12 @@ const struct routine cpu_kernel_select = {
     &operation_select, "N[,of=number|u8|i32|i64][,single=none|a|b|both]",
     "f32 f16 bf16",    "N elements: a where the condition's byte is not 0, else b; either may be one for all",
     select_parameters, build_select};
-const struct routine cpu_kernel_cast = {&operation_cast,
-                                        "N,from=TYPE,to=TYPE",
-                                        "f32 f16 bf16",
-                                        "N elements in another type (number, u8, i32, i64; also bool): numbers toward zero, low "
-                                        "bits of what is wider",
-                                        cast_parameters,
-                                        build_cast};
+const struct routine cpu_kernel_cast = {
+    &operation_cast,
+    "N,from=TYPE,to=TYPE",
+    "f32 f16 bf16",
+    "N elements in another type (number, u8, i32, i64; also bool, and f32 beside f16 and bf16): "
+    "numbers toward zero, low "
+    "bits of what is wider",
+    cast_parameters,
+    build_cast};

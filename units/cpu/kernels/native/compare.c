@@ -22,6 +22,8 @@ static void from_number(const struct cast_call *c, int64_t i, int64_t end)
         CASTS(int32_t, (int32_t)load1(x + i))
     else if (c->to == OF_I64)
         CASTS(int64_t, (int64_t)load1(x + i))
+    else if (c->to == OF_F32)
+        CASTS(float, load1(x + i))
     else
         CASTS(uint8_t, load1(x + i) != 0)
 }
@@ -31,11 +33,14 @@ static void to_number(const struct cast_call *c, int64_t i, int64_t end)
     const uint8_t *const bytes = c->x;
     const int32_t *const words = c->x;
     const int64_t *const longs = c->x;
+    const float *const singles = c->x;
     element *const out = c->out;
     if (c->from == OF_U8)
         INDEPENDENT for (; i < end; i++) store1(out + i, (float)bytes[i]);
     else if (c->from == OF_I32)
         INDEPENDENT for (; i < end; i++) store1(out + i, (float)words[i]);
+    else if (c->from == OF_F32)
+        INDEPENDENT for (; i < end; i++) store1(out + i, singles[i]);
     else
         INDEPENDENT for (; i < end; i++) store1(out + i, (float)longs[i]);
 }

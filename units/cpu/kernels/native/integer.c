@@ -9,7 +9,24 @@ void neon_cast_whole(const struct cast_call *c, uint64_t first, uint64_t end, ui
 
 /* ---- arithmetic: sums wrap as the type does ---- */
 
-#define ARITHMETIC(name, type, wraps)                                                                                            \
+/* What divides by 0 is 0, and by -1 wraps, as the cores' instruction has it; so a remainder by 0 is what was divided. */
+static inline int64_t quotient(int64_t x, int64_t y)
+{
+    return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+}
+
+static inline int64_t rest(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x - (uint64_t)quotient(x, y) * (uint64_t)y);
+}
+
+static inline int64_t modulus(int64_t x, int64_t y)
+{
+    const int64_t r = rest(x, y);
+    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
+#define ARITHMETIC(name, type, wraps, bits)                                                                                      \
     static void name(const struct pair_call *c, int64_t i, int64_t end)                                                          \
     {                                                                                                                            \
         switch (c->op) {                                                                                                         \
@@ -20,12 +37,17 @@ void neon_cast_whole(const struct cast_call *c, uint64_t first, uint64_t end, ui
         case OP_MAX: PAIRS(type, type, x < y ? y : x); break;                                                                    \
         case OP_AND: PAIRS(type, type, (type)((wraps)x & (wraps)y)); break;                                                      \
         case OP_OR: PAIRS(type, type, (type)((wraps)x | (wraps)y)); break;                                                       \
+        case OP_DIV: PAIRS(type, type, (type)quotient(x, y)); break;                                                             \
+        case OP_MOD: PAIRS(type, type, (type)modulus(x, y)); break;                                                              \
+        case OP_REM: PAIRS(type, type, (type)rest(x, y)); break;                                                                 \
+        case OP_SHL: PAIRS(type, type, (bits)y < 8 * sizeof(type) ? (type)((bits)x << y) : 0); break;                            \
+        case OP_SHR: PAIRS(type, type, (bits)y < 8 * sizeof(type) ? (type)((bits)x >> y) : 0); break;                            \
         default: PAIRS(type, type, (type)((wraps)x ^ (wraps)y)); break;                                                          \
         }                                                                                                                        \
     }
-ARITHMETIC(bytes, uint8_t, uint32_t)
-ARITHMETIC(words, int32_t, uint32_t)
-ARITHMETIC(longs, int64_t, uint64_t)
+ARITHMETIC(bytes, uint8_t, uint32_t, uint8_t)
+ARITHMETIC(words, int32_t, uint32_t, uint32_t)
+ARITHMETIC(longs, int64_t, uint64_t, uint64_t)
 
 void neon_integer(const struct pair_call *c, uint64_t first, uint64_t end, uint64_t thread)
 {

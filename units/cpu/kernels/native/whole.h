@@ -5,8 +5,8 @@
 #include "units/cpu/kernels/native/neon.h"
 
 /* ORDER: ROUTINE_WHOLE_WORDS, ROUTINE_CAST_WORDS, ROUTINE_INTEGER_WORDS, ROUTINE_COMPARE_WORDS. */
-enum { OF_NUMBER, OF_U8, OF_I32, OF_I64, OF_BOOL };
-enum { OP_ADD, OP_SUB, OP_MUL, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR };
+enum { OF_NUMBER, OF_U8, OF_I32, OF_I64, OF_BOOL, OF_F32 };
+enum { OP_ADD, OP_SUB, OP_MUL, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR, OP_DIV, OP_MOD, OP_REM, OP_SHL, OP_SHR };
 enum { OP_EQ, OP_LT, OP_LE, OP_GT, OP_GE };
 enum { BLOCK = 4096 }; /* ORDER: cpu_kernel_integer.c */
 

@@ -1,0 +1,82 @@
+/* Functions that no library has, as those that all have: hyperbolic ones and their inverses, tangents. */
+#include "sim/run/lower/lowering.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const float *of(struct lowering *l, const char *words, const float *x, int64_t count, float *to)
+{
+    lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, words), x, count);
+    return to;
+}
+
+/* x + x^-1 or x - x^-1 of x = e^a, halved. */
+static bool add_hyperbolic(struct lowering *l, const char *op, const float *x, int64_t count, float *to)
+{
+    float *const e = lowering_scratch(l, count), *const one_over = lowering_scratch(l, count);
+    of(l, "exp", x, count, e);
+    of(l, "rcp", e, count, one_over);
+    return lowering_add_pair(l, op, e, one_over, count, to) &&
+           lowering_add_chain(l, "mul", &(const float){0.5F}, 1, to, to, count);
+}
+
+/* log(|x| + sqrt(x^2 + one)) */
+static bool add_area(struct lowering *l, const float *x, float one, int64_t count, float *to)
+{
+    float *const size = lowering_scratch(l, count), *const root = lowering_scratch(l, count);
+    of(l, "abs", x, count, size);
+    of(l, "square", x, count, root);
+    if (!lowering_add_chain(l, "add", &one, 1, root, root, count))
+        return false;
+    of(l, "sqrt", root, count, root);
+    if (!lowering_add_pair(l, "add", size, root, count, root))
+        return false;
+    of(l, "log", root, count, to);
+    return lowering_holds(l);
+}
+
+/* The same with the sign of x, which is x / |x|; for x = 0 the logarithm is 0 as well. */
+static bool add_signed_area(struct lowering *l, const float *x, int64_t count, float *to)
+{
+    const float least = 0x1p-24F; /* that halves have */
+    float *const area = lowering_scratch(l, count), *const sign = lowering_scratch(l, count);
+    if (!area || !sign || !add_area(l, x, 1, count, area))
+        return false;
+    of(l, "abs", x, count, sign);
+    return lowering_add_chain(l, "max", &least, 1, sign, sign, count) && lowering_add_pair(l, "div", x, sign, count, sign) &&
+           lowering_add_pair(l, "mul", area, sign, count, to);
+}
+
+/* log((1 + x) / (1 - x)) / 2 */
+static bool add_area_tangent(struct lowering *l, const float *x, int64_t count, float *to)
+{
+    float *const more = lowering_scratch(l, count), *const less = lowering_scratch(l, count);
+    const float turned[] = {-1, 1};
+    if (!lowering_add_chain(l, "add", &(const float){1}, 1, x, more, count) ||
+        !lowering_add_chain(l, "mul+add", turned, 2, x, less, count) || !lowering_add_pair(l, "div", more, less, count, more))
+        return false;
+    of(l, "log", more, count, more);
+    return lowering_add_chain(l, "mul", &(const float){0.5F}, 1, more, to, count);
+}
+
+static bool add_tangent(struct lowering *l, const float *x, int64_t count, float *to)
+{
+    float *const sine = lowering_scratch(l, count), *const cosine = lowering_scratch(l, count);
+    of(l, "sin", x, count, sine);
+    of(l, "cos", x, count, cosine);
+    return lowering_add_pair(l, "div", sine, cosine, count, to);
+}
+
+bool lowering_composed(struct lowering *l, const char *word)
+{
+    const float *const x = l->in[0]->data;
+    const int64_t count = l->in[0]->count;
+    float *const to = l->out[0]->data;
+    if (strcmp(word, "sinh") == 0 || strcmp(word, "cosh") == 0)
+        return add_hyperbolic(l, word[0] == 's' ? "sub" : "add", x, count, to);
+    if (strcmp(word, "asinh") == 0)
+        return add_signed_area(l, x, count, to);
+    if (strcmp(word, "acosh") == 0)
+        return add_area(l, x, -1, count, to);
+    return strcmp(word, "atanh") == 0 ? add_area_tangent(l, x, count, to) : add_tangent(l, x, count, to);
+}
