@@ -9,10 +9,7 @@
 
 #include <stdlib.h>
 
-enum {
-    ENGINES = 16,
-    COEFFICIENT_BYTES = 65536 /* of an engine: eiln/ane; sbryngelson/ane-guide (arXiv 2606.22283), chapter 21 */
-};
+enum { ENGINES = 16 };
 
 struct blocks {
     uint32_t rows; /* of the folded pixels, at once */
@@ -75,7 +72,7 @@ static bool blocks_pay(const struct ane_builder *b, const struct blocks *blocks,
     const uint64_t whole = bytes_of(&x, (uint64_t)x.channels + channels);
     if (blocks->whole && blocks->step)
         return true;
-    if (!blocks->rows || !blocks->step || whole <= b->request->limits.l2_bytes || bank <= COEFFICIENT_BYTES)
+    if (!blocks->rows || !blocks->step || whole <= b->request->limits.l2_bytes || bank <= ANE_COEFFICIENT_BYTES)
         return false;
     return blocked_bytes(blocks, x, channels) < tiled_bytes(b, x, channels, function);
 }
