@@ -23,7 +23,7 @@ struct blocks {
 /* Coefficients that a descriptor may stream through the engines' memory: sbryngelson/ane-guide, table 0x210. */
 #define STREAM_BYTES (UINT64_C(16) << 20)
 
-/* A block is copied first, which a fiftieth fewer bytes do not make up for. */
+/* A block is copied first, which a fiftieth fewer bytes do not make up for where tile memory has room for source and results. */
 #define BYTES_THAT_PAY 0.98
 
 static uint64_t bytes_of(const struct ane_view *view, uint64_t channels)
@@ -81,10 +81,10 @@ static bool blocks_pay(const struct ane_builder *b, const struct blocks *blocks,
     const uint64_t whole = bytes_of(&x, (uint64_t)x.channels + channels);
     if (blocks->whole && blocks->step)
         return true;
-    const bool loads_once = whole <= b->request->limits.l2_bytes && descriptors_for(x.channels, channels) == 1;
-    if (!blocks->rows || !blocks->step || loads_once || bank <= ANE_COEFFICIENT_BYTES)
+    const bool fits = whole <= b->request->limits.l2_bytes;
+    if (!blocks->rows || !blocks->step || (fits && descriptors_for(x.channels, channels) == 1) || bank <= ANE_COEFFICIENT_BYTES)
         return false;
-    return blocked_bytes(blocks, x, channels) < BYTES_THAT_PAY * tiled_bytes(b, x, channels, function);
+    return blocked_bytes(blocks, x, channels) < (fits ? BYTES_THAT_PAY : 1) * tiled_bytes(b, x, channels, function);
 }
 
 static void write_block(struct ane_builder *b, const struct blocks *blocks, const struct ane_conv *conv, int64_t activation,
