@@ -199,7 +199,7 @@ static const struct {
     const char *key;
 } ane_reasons[] = {
     {ANE_STALL_MAC, "ane.clock_ghz"},         {ANE_STALL_UTILISATION, "ane.clock_ghz"}, {ANE_STALL_PLANAR, "ane.clock_ghz"},
-    {ANE_STALL_COEFFICIENTS, "ane.dma_GBps"}, {ANE_STALL_TILE_DMA, "ane.dma_GBps"},     {ANE_STALL_TASK, "ane.task_cycles"},
+    {ANE_STALL_COEFFICIENTS, "ane.dma_GBps"}, {ANE_STALL_TILE_DMA, "ane.dma_GBps"},     {ANE_STALL_TASK, "ane.handover_cycles"},
     {ANE_STALL_REQUEST, "ane.request_us"},    {ANE_STALL_WAKE, "ane.wake_us"},
 };
 

@@ -2,6 +2,7 @@
  * their interpolation. */
 #include "isa/array_count.h"
 #include "tests/units/ane_library_example.h"
+#include "units/ane/kernels/ane_build.h"
 
 typedef double (*function)(double x, double y);
 
@@ -324,7 +325,22 @@ static void test_chains(void)
     const struct row longer = {"mul+tanh+abs", of_mul_tanh_abs, 2, -2, 2, 4e-3, 0, 1};
     check_row(&add_relu, 5000, "", 0);
     check_row(&longer, 5000, "", 0);
-    check_row(&longer, 700001, "", 0); /* beyond tile memory: the products lie in the scratch buffer */
+    check_row(&longer, 700001, "", 0); /* beyond tile memory: some rows at a time */
+}
+
+/* What lies between functions has room in tile memory, however long the arrays are: nothing of it passes through the scratch
+ * buffer. */
+static void test_long_chains_stay_in_tile_memory(void)
+{
+    struct ane_example x;
+    const bool ok = example_build(&x, "elementwise:704512,op=silu+mul", NULL, ANE_H13, 2 * 704512);
+    CHECK(ok, "%s", x.error.text);
+    for (size_t i = 0; ok && i < x.kernel.program.count; i++) {
+        const struct ane_task *const task = &x.kernel.program.task[i];
+        CHECK(task->result.place != ANE_PLACE_DRAM || task->result.bar == ANE_BAR_OUTPUT, "task %zu writes to buffer %u", i,
+              (unsigned)task->result.bar);
+    }
+    example_close(&x);
 }
 
 /* The second array begins again after `period` elements, of the row's own and of tile memory's beyond. */
@@ -359,11 +375,13 @@ static void test_periods(void)
         uint64_t count, period;
     } sizes[] = {{64, 32}, {6144, 96}, {49152, 2048}, {3 * 160, 160}, {700 * 1056, 1056}, {1000, 1000}, {4 << 18, 1 << 18}};
     const struct row add_relu = {"add+relu", of_add_relu, 2, -10, 10, 0, 0, 0.51};
+    const struct row longer = {"mul+tanh+abs", of_mul_tanh_abs, 2, -2, 2, 4e-3, 0, 1};
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
         check_period(&rows[0], sizes[i].count, sizes[i].period);
         check_period(&rows[2], sizes[i].count, sizes[i].period);
     }
     check_period(&add_relu, 6144, 96);
+    check_period(&longer, 4 << 18, 1 << 18); /* some rows at a time */
 }
 
 static void test_refusals(void)
@@ -372,7 +390,12 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"functions", test_functions}, {"sizes", test_sizes},     {"a number as second operand", test_numbers},
-    {"chains", test_chains},       {"periods", test_periods}, {"refusals name the limit", test_refusals},
+    {"functions", test_functions},
+    {"sizes", test_sizes},
+    {"a number as second operand", test_numbers},
+    {"chains", test_chains},
+    {"long chains stay in tile memory", test_long_chains_stay_in_tile_memory},
+    {"periods", test_periods},
+    {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_elementwise", tests)

@@ -88,15 +88,33 @@ static void demand_of(const struct ane_params *params, const struct ane_task *ta
     ane_demand_dma(params, task, demand);
 }
 
+/* The part of a stream that belongs to one of `passes` tiles. */
+static void time_part(const struct ane_timing *timing, struct ane_stream *stream, uint32_t pass, uint32_t passes, bool write)
+{
+    const uint64_t from = stream->bytes * pass / passes, end = stream->bytes * (pass + 1) / passes;
+    struct ane_stream part = {.bar = stream->bar, .offset = stream->offset + from, .bytes = end - from};
+    ane_stream_time(&timing->params, &timing->memory, &part, write);
+    stream->ns += part.ns;
+    stream->memory_ns += part.memory_ns;
+}
+
+/* What is streamed again for each tile meets the tiles in the SLC, so that it comes between them. */
 static void time_streams(const struct ane_timing *timing, struct ane_demand *demand)
 {
-    const struct ane_params *params = &timing->params;
-    const struct ane_memory *memory = &timing->memory;
-    ane_stream_time(params, memory, &demand->source, false);
-    ane_stream_time(params, memory, &demand->second, false);
-    for (uint32_t pass = 0; pass < demand->passes; pass++)
-        ane_stream_time(params, memory, &demand->coefficients, false);
-    ane_stream_time(params, memory, &demand->result, true);
+    const uint32_t passes = demand->passes > demand->second_passes ? demand->passes : demand->second_passes;
+    for (uint32_t pass = 0; pass < passes; pass++) {
+        time_part(timing, &demand->source, pass, passes, false);
+        if (pass < demand->second_passes)
+            time_part(timing, &demand->second, 0, 1, false);
+        if (pass < demand->passes)
+            time_part(timing, &demand->coefficients, 0, 1, false);
+        time_part(timing, &demand->result, pass, passes, true);
+    }
+}
+
+static uint64_t second_bytes(const struct ane_demand *demand)
+{
+    return demand->second.bytes * demand->second_passes;
 }
 
 static void count(struct activity *activity, const struct ane_task *task, const struct ane_demand *demand)
@@ -109,7 +127,7 @@ static void count(struct activity *activity, const struct ane_task *task, const 
     counts[ACT_ANE_TILE_READ_BYTES] += demand->tile_read;
     counts[ACT_ANE_TILE_WRITE_BYTES] += demand->tile_write;
     counts[ACT_ANE_COEFFICIENT_BYTES] += coefficients;
-    counts[ACT_ANE_DMA_BYTES] += demand->source.bytes + demand->second.bytes + demand->result.bytes + coefficients;
+    counts[ACT_ANE_DMA_BYTES] += demand->source.bytes + second_bytes(demand) + demand->result.bytes + coefficients;
     counts[ACT_ANE_TASKS]++;
 }
 
@@ -124,6 +142,7 @@ struct step {
     uint64_t bank;          /* largest bank of coefficients */
     double first_bytes;     /* of that bank, which must arrive before work starts */
     uint32_t read, written; /* base registers */
+    bool follows;           /* its first task reads results of the task before it in tile memory */
 };
 
 static uint32_t bar_bit(const struct ane_operand *operand)
@@ -159,6 +178,15 @@ static bool linked(const struct ane_task *task)
            (next->source.place == ANE_PLACE_CHAIN || next->second.place == ANE_PLACE_CHAIN);
 }
 
+/* Whether an operand begins inside the results that a task left in tile memory. */
+static bool reads_results(const struct ane_operand *operand, const struct ane_task *before)
+{
+    const uint64_t planes = (uint64_t)before->result.plane * before->channels_out,
+                   rows = (uint64_t)before->result.row * before->height_out;
+    return operand->place == ANE_PLACE_L2 && before->result.place == ANE_PLACE_L2 && operand->base >= before->result.base &&
+           operand->base - before->result.base <= (planes > rows ? planes : rows);
+}
+
 /* The times of the engine's parts in ns since the start of the first task, and what the last step leaves behind. */
 struct clockwork {
     double work_start, work_end; /* engines */
@@ -191,6 +219,24 @@ static double coefficients_from(const struct ane_params *params, const struct cl
     return c->work_end - last_part * fmin(c->tile_ns, c->work_end - c->work_start);
 }
 
+/* When a step's first coefficients and its first tile are there. Kernel DMA and tile DMA are two queues on one path to memory:
+ * whichever finds room first goes first, and the other waits for the path alone; coefficients where both do. A tile does not wait
+ * for the memory of coefficients. */
+static void first_loads(const struct ane_params *params, const struct clockwork *c, const struct step *step,
+                        double *coefficients_there, double *tiles_there)
+{
+    const double coefficients = fmax(coefficients_from(params, c, step), c->dma_free);
+    const double tiles = fmax(tiles_from(c, step), c->dma_free);
+    const bool loads_coefficients = step->coefficient_first_ns > 0, loads_tiles = step->tile_first_ns > 0;
+    const bool tile_first = loads_tiles && (!loads_coefficients || tiles < coefficients);
+    if (tile_first)
+        *tiles_there = tiles + step->tile_first_ns;
+    if (loads_coefficients)
+        *coefficients_there = fmax(coefficients, *tiles_there) + step->coefficient_first_ns;
+    if (loads_tiles && !tile_first)
+        *tiles_there = fmax(tiles, *coefficients_there) + step->tile_first_ns;
+}
+
 /* Splits `ns` of waiting between coefficients and tiles. */
 static void add_dma(double *by, double ns, double coefficient_ns, double tile_ns)
 {
@@ -212,17 +258,11 @@ static double streams_left_ns(const struct ane_params *params, const struct step
 /* Advances the times over a step. by: ns per reason from the previous work_end to the new one. */
 static void step_run(const struct ane_params *params, const struct step *step, struct clockwork *c, double *by)
 {
-    const double task_ns = params->task_cycles / params->clock_ghz;
+    const double task_ns = (params->task_cycles + (step->follows ? params->handover_cycles : 0)) / params->clock_ghz;
     const double issued = c->work_end + task_ns;
 
-    /* Tiles and coefficients share one path to memory: the first coefficients come first, then the first tile. */
-    double free_from = c->dma_free, coefficients_there = 0, tiles_there = 0;
-    if (step->coefficient_first_ns > 0) {
-        coefficients_there = fmax(coefficients_from(params, c, step), free_from) + step->coefficient_first_ns;
-        free_from = coefficients_there;
-    }
-    if (step->tile_first_ns > 0)
-        tiles_there = fmax(tiles_from(c, step), free_from) + step->tile_first_ns;
+    double coefficients_there = 0, tiles_there = 0;
+    first_loads(params, c, step, &coefficients_there, &tiles_there);
     const double start = fmax(issued, fmax(coefficients_there, tiles_there));
     const double mac_ns = step->mac / params->clock_ghz, planar_ns = step->planar / params->clock_ghz;
     const double work_ns = fmax(mac_ns, planar_ns);
@@ -232,9 +272,11 @@ static void step_run(const struct ane_params *params, const struct step *step, s
     const double busy = fmax(work_ns, dma_ns);
 
     by[ANE_STALL_TASK] += task_ns;
-    if (start > issued)
-        add_dma(by, start - issued, fmax(coefficients_there - issued, 0),
-                fmax(tiles_there - fmax(coefficients_there, issued), 0));
+    if (start > issued) {
+        const double earlier = fmax(issued, fmin(coefficients_there, tiles_there));
+        const double for_coefficients = coefficients_there > tiles_there ? coefficients_there - earlier : earlier - issued;
+        add_dma(by, start - issued, for_coefficients, start - issued - for_coefficients);
+    }
     by[ANE_STALL_MAC] += fmin(step->mac_full, step->mac) / params->clock_ghz;
     by[ANE_STALL_UTILISATION] += fmax(step->mac - step->mac_full, 0) / params->clock_ghz;
     by[ANE_STALL_PLANAR] += fmax(planar_ns - mac_ns, 0);
@@ -277,7 +319,7 @@ static void describe(struct ane_task_time *time, const struct ane_demand *demand
     memset(time, 0, sizeof *time);
     time->engines_used = demand->engines;
     time->coefficient_passes = demand->coefficients.bytes ? demand->passes : 0;
-    time->source_bytes = demand->source.bytes + demand->second.bytes;
+    time->source_bytes = demand->source.bytes + second_bytes(demand);
     time->result_bytes = demand->result.bytes;
     time->coefficient_bytes = demand->coefficients.bytes * demand->passes;
     time->l2_bytes = demand->tile_read + demand->tile_write;
@@ -309,18 +351,36 @@ static void share_out(const struct ane_params *params, struct ane_task_time *tas
     }
 }
 
+/* Coefficients that are still in the engines' memory, since they fit it and the task before had them too, are not loaded again.
+ */
+static void keep_coefficients(const struct ane_params *params, struct ane_stream *kept, struct ane_demand *demand)
+{
+    const struct ane_stream own = demand->coefficients;
+    if (own.bytes == 0 && demand->second_passes == 0)
+        return;
+    if (own.bytes > 0 && own.bytes == kept->bytes && own.offset == kept->offset && own.bar == kept->bar) {
+        demand->coefficients.bytes = 0;
+        demand->coefficient_first = 0;
+    } else {
+        *kept = (double)demand->coefficient_bank <= params->coefficient_bytes ? own : (struct ane_stream){.bytes = 0};
+    }
+}
+
 /* Runs the steps of all tasks. by: cycles per reason. Returns ns. */
 static double run_tasks(struct ane_timing *timing, const struct ane_task *task, size_t total, struct ane_task_time *tasks,
                         double by[ANE_STALL_COUNT])
 {
     const struct ane_params *params = &timing->params;
     struct clockwork clock = {0};
+    struct ane_stream kept = {.bytes = 0};
     for (size_t first = 0, i = 0; i < total; first = i) {
-        struct step step = {0};
+        struct step step = {
+            .follows = i > 0 && (reads_results(&task[i].source, &task[i - 1]) || reads_results(&task[i].second, &task[i - 1]))};
         bool more = true;
         for (; more; i++) {
             struct ane_demand demand;
             demand_of(params, &task[i], &demand);
+            keep_coefficients(params, &kept, &demand);
             time_streams(timing, &demand);
             count(&timing->activity, &task[i], &demand);
             step_add(&step, &task[i], &demand);

@@ -19,6 +19,30 @@ static void set_stream(struct ane_stream *stream, const struct ane_operand *oper
     stream->bytes = row_bytes(operand, width) * rows;
 }
 
+static uint32_t tiles_of(const struct ane_task *task)
+{
+    const uint64_t tiles = ane_ceil_div(task->height_out, task->tile_height ? task->tile_height : task->height_out);
+    return tiles > 1 ? (uint32_t)tiles : 1;
+}
+
+/* The second source of a product takes the place of coefficients. What the engines' memory does not hold comes again for each
+ * tile: from tile memory, if it has room beside the tiles, which take half, else from beyond. */
+static void set_second_passes(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand)
+{
+    const uint64_t factors = (uint64_t)task->channels_in * task->channels_out * ane_format_bytes(task->second.format);
+    demand->second_passes = task->second.place == ANE_PLACE_NONE ? 0 : 1;
+    if (task->ne_op != ANE_NE_MATMUL || task->engine != ANE_ENGINE_NE ||
+        (double)factors <= params->coefficient_bytes * demand->engines)
+        return;
+    const uint64_t again = factors * (tiles_of(task) - 1);
+    if ((double)factors > params->l2_bytes / 2) {
+        demand->second_passes = tiles_of(task);
+        demand->tile_write += demand->second.bytes * (tiles_of(task) - 1);
+    }
+    demand->tile_read += again;
+    demand->mac += (double)again / params->l2_bytes_per_cycle;
+}
+
 static void set_coefficients(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand)
 {
     uint64_t lowest = UINT64_MAX, sum = 0, largest = 0;
@@ -39,8 +63,7 @@ static void set_coefficients(const struct ane_params *params, const struct ane_t
     demand->coefficients.bar = task->coefficient_bar ? task->coefficient_bar : 1;
     demand->coefficient_bank = largest;
     /* Coefficients that an engine's memory can hold stay there for all tiles. */
-    const double tiles = (double)ane_ceil_div(task->height_out, task->tile_height ? task->tile_height : task->height_out);
-    demand->passes = (double)largest > params->coefficient_bytes && tiles > 1 ? (uint32_t)tiles : 1;
+    demand->passes = (double)largest > params->coefficient_bytes ? tiles_of(task) : 1;
     /* Work starts with the first group of output channels, or with one half of a double-buffered memory. */
     const double at_once = (double)((uint64_t)used << task->channel_group_log2);
     double first = task->channels_out > at_once ? at_once / task->channels_out : 1;
@@ -61,6 +84,7 @@ void ane_demand_dma(const struct ane_params *params, const struct ane_task *task
         set_stream(&demand->second, &task->second, task->width_in, rows_in);
     set_stream(&demand->result, &task->result, reduces ? 1 : task->width_out, rows_out);
     demand->tile_write += demand->source.bytes + demand->second.bytes;
+    set_second_passes(params, task, demand);
     demand->tile_read += demand->result.bytes;
 
     /* Tiles as the descriptor says; what is larger than half of tile memory passes in parts nevertheless. */

@@ -23,7 +23,8 @@ struct ane_demand {
     /* Tiles that load, work and store overlapped; and the number of those that need all coefficients again. */
     double tiles;
     uint32_t passes;
-    struct ane_stream source, second, result, coefficients; /* coefficients: of one pass */
+    uint32_t second_passes;                                 /* the same for the second source of a product */
+    struct ane_stream source, second, result, coefficients; /* coefficients and second source: of one pass */
     double coefficient_first;                               /* share of a pass that must arrive before work starts */
     uint64_t coefficient_bank;                              /* bytes of the largest bank */
     uint64_t tile_read, tile_write;                         /* bytes of tile memory, DMA included */

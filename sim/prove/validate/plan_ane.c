@@ -18,7 +18,7 @@ static const struct {
     {"matmul slope", plan_ane_slope, false},
     {"matmul, operand set above 2 MB", plan_ane_above_l2, false},
     {"matmul 4096 weights-bound", plan_ane_gemv, false},
-    {"matmul ", plan_ane_cubed, false},
+    {"matmul ", plan_ane_two_inputs, false},
     {"peak GEMM", plan_ane_peak_product, false},
     {"matvec-like matmul", plan_ane_gemv, true},
     {"weights-bound", plan_ane_gemv, false},
@@ -53,6 +53,11 @@ static const struct {
     {"Phi-4-mini decode", plan_ane_phi4, false},
     {"Hy-MT 1.8B decode", plan_ane_hymt, false},
     {"small LM decode", plan_ane_small_decoder, false},
+    {"layernorm", plan_ane_norm, false},
+    {"rmsnorm", plan_ane_norm, false},
+    {"groupnorm", plan_ane_norm, false},
+    {"DFT", plan_ane_fourier, false},
+    {"Jacobi", plan_ane_jacobi, false},
     {"stencil32", plan_ane_stencil, false},
     {"int4 palette speed-up", plan_ane_speed_up, false},
     {"sparse speed-up", plan_ane_speed_up, false},
@@ -74,11 +79,6 @@ static const char *const refusals[][2] = {
     {"cluster scaling", "the size of the loop that is bound by dispatches is not given"},
     {"weight-size sweep", "the source does not give the batch"},
     {"1x1 conv sustained", "the source does not give the size"},
-    {"layernorm", "the source does not give the size"},
-    {"rmsnorm", "the source does not give the size"},
-    {"groupnorm", "the source does not give the size"},
-    {"DFT", "the source does not give the size"},
-    {"Jacobi", "the source does not give the size"},
     {"DRAM", "traffic by counters of the memory controller, not a time"},
     {"memory size", "a size, not a time"},
     {"auto-suspend", "a policy of the operating system"},
@@ -142,6 +142,7 @@ bool validate_plan_ane(struct validate_row *row, struct validate_program *progra
 {
     struct ane_row a = {row, program, precision_of(row), watts_of(row->unit)};
     program->ane = true;
+    program->submitted = true;
     program->power = a.watts > 0;
     program->domains = 1u << POWER_ANE;
     for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
@@ -154,7 +155,7 @@ bool validate_plan_ane(struct validate_row *row, struct validate_program *progra
                    : validate_refuse(row, "weights in '%.30s': no such programs are built", validate_cell(row, "precision"));
     }
     if (strcmp(row->what, "dispatch") == 0)
-        return plan_ane_smallest(&a);
+        return plan_ane_dispatch(&a);
     for (size_t i = 0; i < ARRAY_COUNT(refusals); i++)
         if (strstr(row->what, refusals[i][0]))
             return validate_refuse(row, "%s", refusals[i][1]);

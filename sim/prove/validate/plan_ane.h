@@ -28,6 +28,12 @@ bool plan_ane_unit(struct ane_row *a, double operations);
 /* Sets the framework whose time the row contains besides that of the request. `in` and `out` are bytes of inputs and outputs in
  * fp16. */
 void plan_ane_harness(struct ane_row *a, double in, double out);
+/* The same for programs that give the engine buffers of their own and copy nothing: what a call takes, where a machine says so by
+ * a row with one small layer. `bytes` are those of inputs, outputs and weights. */
+void plan_ane_caller(struct ane_row *a, unsigned layers, double bytes);
+/* Whether the row is of sbryngelson/ANEForge's comparison of devices, whose program has the sizes
+ * (bench/device_compare_wattcomplete.py). */
+bool plan_ane_compares(const struct ane_row *a);
 
 /* ---- plans: false when the row is refused, with the reason in the row ---- */
 
@@ -36,6 +42,7 @@ typedef bool plan_ane(struct ane_row *a);
 /* plan_ane_product.c */
 plan_ane plan_ane_gemm;
 plan_ane plan_ane_cubed;
+plan_ane plan_ane_two_inputs;
 plan_ane plan_ane_peak_product;
 plan_ane plan_ane_gemv;
 plan_ane plan_ane_head;
@@ -55,9 +62,13 @@ plan_ane plan_ane_fused_layers;
 /* plan_ane_other.c */
 plan_ane plan_ane_streaming;
 plan_ane plan_ane_attention;
+plan_ane plan_ane_norm;
+plan_ane plan_ane_fourier;
+plan_ane plan_ane_jacobi;
 plan_ane plan_ane_stencil;
 plan_ane plan_ane_speed_up;
 plan_ane plan_ane_smallest;
+plan_ane plan_ane_dispatch;
 plan_ane plan_ane_wake;
 
 /* plan_ane_network.c */

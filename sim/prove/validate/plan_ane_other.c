@@ -7,10 +7,10 @@
 
 /* ---- streams and other operators ---- */
 
-/* "streaming relu 8M elements"; operators with rows get rows of 1024. */
+/* "streaming relu 8M elements"; rows have 4096 elements (sbryngelson/ANEForge, bench/device_bandwidth_roofline.py). */
 bool plan_ane_streaming(struct ane_row *a)
 {
-    enum { COLUMNS = 1024 };
+    enum { COLUMNS = 4096 };
     char op[16];
     unsigned millions;
     if (sscanf(a->row->what, "streaming %15[a-z] %uM elements", op, &millions) != 2)
@@ -24,8 +24,6 @@ bool plan_ane_streaming(struct ane_row *a)
         ok = plan_ane_launch(a, 1, "softmax:%ux%u", count / COLUMNS, (unsigned)COLUMNS);
     else
         ok = plan_ane_launch(a, 1, "elementwise:%u,op=%s", count, op);
-    if (strcmp(op, "sum") == 0 || strcmp(op, "softmax") == 0)
-        plan_ane_guess(a, "shape not given: rows of 1024");
     return ok && plan_ane_unit(a, 0);
 }
 
@@ -41,6 +39,46 @@ bool plan_ane_attention(struct ane_row *a)
     return plan_ane_launch(a, 4, "gemm:%ux%dx%d", s, WIDTH, WIDTH) &&
            plan_ane_launch(a, 1, "attention:b=1,h=%d,s=%u,d=%d", HEADS, s, DEPTH) &&
            plan_ane_unit(a, 8.0 * s * WIDTH * WIDTH + 4.0 * s * s * WIDTH);
+}
+
+static bool refuse_size(struct ane_row *a)
+{
+    return validate_refuse(a->row, "the source does not give the size");
+}
+
+bool plan_ane_norm(struct ane_row *a)
+{
+    enum { ROWS = 197, COLUMNS = 768, CHANNELS = 256, SIDE = 64, GROUPS = 32 };
+    if (!plan_ane_compares(a))
+        return refuse_size(a);
+    const bool groups = strncmp(a->row->what, "groupnorm", 9) == 0;
+    const double bytes = 2.0 * (groups ? CHANNELS * SIDE * SIDE : ROWS * COLUMNS);
+    plan_ane_harness(a, bytes, bytes);
+    const bool ok = groups ? plan_ane_launch(a, 1, "groupnorm:c=%d,h=%d,w=%d,groups=%d", CHANNELS, SIDE, SIDE, GROUPS)
+                           : plan_ane_launch(a, 1, "%.*s:%dx%d", (int)strcspn(a->row->what, " "), a->row->what, ROWS, COLUMNS);
+    return ok && plan_ane_unit(a, 0);
+}
+
+/* A Fourier transform of 1024 numbers as two products with matrices, real and imaginary, each a request. */
+bool plan_ane_fourier(struct ane_row *a)
+{
+    enum { N = 1024, PRODUCTS = 2 };
+    if (!plan_ane_compares(a))
+        return refuse_size(a);
+    plan_ane_harness(a, 2.0 * PRODUCTS * N, 2.0 * PRODUCTS * N);
+    a->program->requests_apart = true;
+    return plan_ane_launch(a, PRODUCTS, "gemv:%dx%d", N, N) && plan_ane_unit(a, 0);
+}
+
+/* 25 turns of x = (b - R x) d with a matrix of 512 x 512, in one request. */
+bool plan_ane_jacobi(struct ane_row *a)
+{
+    enum { N = 512, TURNS = 25, INPUTS = 3 };
+    if (!plan_ane_compares(a))
+        return refuse_size(a);
+    plan_ane_harness(a, 2.0 * INPUTS * N, 2.0 * N);
+    return plan_ane_launch(a, TURNS, "gemv:%dx%d", N, N) && plan_ane_launch(a, TURNS, "elementwise:%d,op=sub", N) &&
+           plan_ane_launch(a, TURNS, "elementwise:%d,op=mul", N) && plan_ane_unit(a, 0);
 }
 
 /* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */
@@ -73,6 +111,15 @@ bool plan_ane_speed_up(struct ane_row *a)
 bool plan_ane_smallest(struct ane_row *a)
 {
     return plan_ane_launch(a, 1, "elementwise:64,op=relu") && plan_ane_unit(a, 0);
+}
+
+/* mechramc/Orion's 0.03 ms are of calls with one column (experiments/spike_single_token.m, which does not look at what a call
+ * returns), and these fail (docs/ane_constraints.md, 4). */
+bool plan_ane_dispatch(struct ane_row *a)
+{
+    if (strstr(plan_ane_cell(a, "source"), "mechramc/Orion"))
+        return validate_refuse(a->row, "calls with one column, which fail as its author found later: no request was carried out");
+    return plan_ane_smallest(a);
 }
 
 /* "wake after 5 s idle", "wake after 100 ms idle" */

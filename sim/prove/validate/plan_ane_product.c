@@ -25,6 +25,17 @@ bool plan_ane_cubed(struct ane_row *a)
                                                        : validate_refuse(a->row, "the size is not read");
 }
 
+/* "matmul 2048" (maderix, Inside the M4 Apple Neural Engine, part 2): both matrices are inputs. The same article has three times
+ * the rate where one of them is the weights of a convolution. */
+bool plan_ane_two_inputs(struct ane_row *a)
+{
+    unsigned n;
+    if (sscanf(a->row->what, "matmul %u", &n) != 1)
+        return validate_refuse(a->row, "the size is not read");
+    plan_ane_note(a, "both matrices are inputs, in fp16: their conversion from fp32 takes no time");
+    return plan_ane_launch(a, 1, "matmul:%ux%ux%u", n, n, n) && plan_ane_unit(a, 2.0 * n * n * n);
+}
+
 /* Takes the largest size of the same author's sweep on these chips. */
 bool plan_ane_peak_product(struct ane_row *a)
 {

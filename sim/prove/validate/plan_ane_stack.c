@@ -5,6 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* sbryngelson/ANEForge, bench/device_compare_wattcomplete.py: the single convolution has 16 channels in, the first layer of the
+ * stack has 64, and each layer of it ends with a relu. */
+static bool add_stack_of_comparison(struct ane_row *a, unsigned layers, unsigned c, unsigned h, unsigned w)
+{
+    enum { FIRST = 64 };
+    plan_ane_harness(a, 2.0 * FIRST * h * w, 2.0 * c * h * w);
+    return plan_ane_launch(a, 1, "conv2d:c=%d,h=%u,w=%u,k=%u,pad=1,act=relu", FIRST, h, w, c) &&
+           plan_ane_launch(a, 1, "conv-stack:layers=%u,c=%u,h=%u,w=%u,act=relu", layers - 1, c, h, w) &&
+           plan_ane_unit(a, 2.0 * 9 * c * h * w * (FIRST + (layers - 1.0) * c));
+}
+
+static unsigned channels_in(const struct ane_row *a, unsigned c)
+{
+    enum { OF_COMPARISON = 16 };
+    return plan_ane_compares(a) && strcmp(a->row->what, "conv3x3 C64 32x32") == 0 ? OF_COMPARISON : c;
+}
+
 /* "conv3x3 C64->64 16x16", "conv3x3 C128 64x64 batch 8", "conv3x3 C256 32x32 depth 16" */
 bool plan_ane_conv(struct ane_row *a)
 {
@@ -14,11 +31,14 @@ bool plan_ane_conv(struct ane_row *a)
         if (sscanf(what, "conv%ux%u C%u %ux%u", &r, &s, &c, &h, &w) != 5)
             return validate_refuse(a->row, "the size is not read");
         k = c;
+        c = channels_in(a, k);
     }
     if ((at = strstr(what, "batch ")))
         batch = (unsigned)strtoul(at + 6, NULL, 10);
     if ((at = strstr(what, "depth ")))
         layers = (unsigned)strtoul(at + 6, NULL, 10);
+    if (layers > 1 && plan_ane_compares(a))
+        return add_stack_of_comparison(a, layers, c, h, w);
     plan_ane_harness(a, 2.0 * batch * h * w * c, 2.0 * batch * h * w * k);
     const bool ok =
         layers > 1 ? plan_ane_launch(a, batch, "conv-stack:layers=%u,c=%u,h=%u,w=%u,r=%u,s=%u", layers, c, h, w, r, s)
@@ -43,18 +63,22 @@ bool plan_ane_counted_stack(struct ane_row *a)
     return add_stack(a, layers, c, h, w);
 }
 
-/* maderix/ANE inmem_peak: 1 x 1 convolutions on 1 x sp images, with its usual 128 layers if none are given. */
+/* maderix/ANE inmem_peak: 1 x 1 convolutions on 1 x sp images. Its report of all machines is of 128 layers (ANE_BENCHMARK_REPORT,
+ * "inmem_peak, 128x conv 512ch sp64" and "Peak: 16.77 TFLOPS ... at 128x conv 512ch sp2048"). */
 bool plan_ane_peak_stack(struct ane_row *a)
 {
-    enum { LAYERS = 128, CHANNELS = 512, PIXELS = 64, WIDE = 2048, WIDE_LAYERS = 32 };
+    enum { LAYERS = 128, CHANNELS = 512, PIXELS = 64, SUSTAINED_LAYERS = 32 };
     unsigned layers = LAYERS, c = CHANNELS, w = PIXELS;
     const char *const what = a->row->what;
     if (sscanf(what, "inmem_peak %u layers %uch sp%u", &layers, &c, &w) != 3 &&
         sscanf(what, "inmem_peak %uch sp%u %u layers", &c, &w, &layers) != 3) {
-        if (sscanf(what, "conv1x1 %uch sp%u", &c, &w) == 2 && w >= WIDE)
-            layers = WIDE_LAYERS;
-        plan_ane_guess(a, layers == LAYERS ? "layers not given: 128, the deepest of this benchmark" : "layers not given: 32");
+        sscanf(what, "conv1x1 %uch sp%u", &c, &w);
+        if (strstr(what, "sustained")) {
+            plan_ane_guess(a, "layers not given: 32");
+            layers = SUSTAINED_LAYERS;
+        }
     }
+    plan_ane_caller(a, layers, 2.0 * c * c + 4.0 * c * w);
     plan_ane_note(a, "every layer reads the same weights: the blobs of this benchmark all give 0 as the place of their data");
     return plan_ane_launch(a, 1, "conv-stack:layers=%u,c=%u,h=1,w=%u,r=1,s=1,same=1", layers, c, w) &&
            plan_ane_unit(a, 2.0 * layers * c * c * w);
@@ -70,6 +94,7 @@ bool plan_ane_single(struct ane_row *a)
         return validate_refuse(a->row, "the size is not read");
     if (strstr(a->row->what, "execution path") && !strstr(a->row->what, "standard"))
         return validate_refuse(a->row, "another way to submit than the standard one: its cost is not known apart");
+    plan_ane_caller(a, 1, 2.0 * c * c + 4.0 * c * w);
     return add_stack(a, 1, c, 1, w);
 }
 

@@ -89,7 +89,7 @@ bool validate_request_whole(const struct validate_program *p, unsigned number)
 {
     if (!p->launches || p->measure == VALIDATE_RATIO)
         return true;
-    return number == 0 && (p->ane ? !p->slope : p->submitted);
+    return number == 0 && p->submitted && !p->slope;
 }
 
 /* Words are quoted when a shell would read more than a word. */

@@ -113,7 +113,7 @@ struct validate_program {
     double idle_seconds;        /* ane: idle time before the request; GPU: before the burst; power: between requests */
     struct run_burst burst;     /* GPU, idle before: command buffers, and launches of each */
     unsigned launches;          /* not 0: these run instead of code or workload */
-    bool submitted;             /* the time includes the way of a command buffer; otherwise it is that of the device */
+    bool submitted;             /* the time includes the way of a command buffer or request; otherwise it is that of the device */
     bool requests_apart;        /* Neural Engine: each launch is a request of its own, as often as it is repeated */
     bool beyond_caches;         /* nothing is left in the caches from the run before */
     char framework[32];         /* if not empty: the framework whose time per call and per byte is added ("mlx 0.5.0") */

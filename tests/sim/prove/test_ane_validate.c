@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER "chip,device,unit,workload,precision,condition,value,unit_of_value,kind,source,chip_id\n"
-#define M1MAX  ",measured,sbryngelson/ane-guide,m1_max_8p2e_32g\n"
-#define SWEEP  ",measured,ANEForge repository data (benchmarks) saturation sweep (host copies included),m1_max_8p2e_32g\n"
-#define M4     ",measured,maderix/ANE,m4_4p6e_10g\n"
+#define HEADER   "chip,device,unit,workload,precision,condition,value,unit_of_value,kind,source,chip_id\n"
+#define M1MAX    ",measured,sbryngelson/ane-guide,m1_max_8p2e_32g\n"
+#define SWEEP    ",measured,ANEForge repository data (benchmarks) saturation sweep (host copies included),m1_max_8p2e_32g\n"
+#define COMPARED ",measured,ANEForge repository data (benchmarks) watt-complete,m1_max_8p2e_32g\n"
+#define M4       ",measured,maderix/ANE,m4_4p6e_10g\n"
 
 /* Rows that are modelled, with the largest error that is tolerated. */
 static const struct {
@@ -34,6 +35,15 @@ static const struct {
     {"M2,,ANE,Llama LM head 1050.67 MB weight stream,fp16,,60.45,GB/s,measured,Anemll/anemll-bench,m2_4p4e_10g\n", 0.1},
     {"M1,,ANE,\"Llama LM head, 6-bit LUT, 396 MB\",lut6,,7.52,ms,measured,Anemll/anemll-bench,m1_4p4e_8g\n", 0.1},
     {"M3 Pro,,ANE,conv1x1 512ch sp2048 sustained,fp16,inmem_peak,15.04,TFLOPS,measured,maderix/ANE,m3_pro_6p6e_18g\n", 0.1},
+    {"M4,,ANE,matmul 4096,fp16,,4.0,TFLOPS" M4, 0.1},
+    {"M1 Max,,ANE,layernorm,fp16,single call,0.3214,ms" COMPARED, 0.15},
+    {"M1 Max,,ANE,groupnorm,fp16,loop (back to back),0.6456,ms" COMPARED, 0.15},
+    {"M1 Max,,ANE,DFT,fp16,loop (back to back),0.497,ms" COMPARED, 0.15},
+    {"M1 Max,,ANE,Jacobi,fp16,single call,0.4479,ms" COMPARED, 0.2},
+    {"M1 Max,,ANE,conv3x3 C256 32x32 depth 16,fp16,single call,1.9184,ms" COMPARED, 0.1},
+    {"M2 Pro,,ANE,GEMM N=1024 cubed,fp16,sweep,1.9935,ms,measured,ANEForge repository data (benchmarks) saturation sweep (host "
+     "copies included),m2_pro_6p4e_16g\n",
+     0.15},
 };
 enum { MODELLED = ARRAY_COUNT(modelled) };
 
@@ -48,6 +58,7 @@ static const struct {
     {"M4 Max,,ANE,Stories110M training step,fp16,low,64,ms/step,measured,maderix,m4_max_12p4e_40g\n", "on cores"},
     {"A16,iPhone 14 Pro Max,ANE,SDXL end to end,mixed-bit LUT,,77,s,measured,Apple,\n", "reduceMemory"},
     {"M1 Pro,,ANE,Whisper large encoder,fp16,,64,ms,measured,whisper.cpp,m1_pro_8p2e_16g\n", "layers are not published"},
+    {"M4 Max,,ANE,dispatch,,approximate,0.03,ms,measured,Orion (mechramc/Orion and paper),m4_max_12p4e_40g\n", "which fail"},
     {"M5,,ANE,matmul slope,fp16,,19.6,TFLOPS,measured,sbryngelson/ane-guide,\n", "which chip"},
     {"M4,,ANE,128 x conv 512ch 64x64,int8,,7.8,ms" M4, "int8 activations"},
     {"M1,,ANE,\"Llama LM head, 6-bit LUT, 99 MB\",lut6,,7.52,ms,measured,Anemll,m1_4p4e_8g\n", "not read"},

@@ -25,7 +25,8 @@ enum {
     ANE_BAR_OUTPUT = 4,
     ANE_HALF_BYTES = 2,
     ANE_ROW_BYTES = 64,
-    ANE_L2_BYTES = 16
+    ANE_L2_BYTES = 16,
+    ANE_COEFFICIENT_BYTES = 65536 /* memory of an engine: eiln/ane; sbryngelson/ane-guide (arXiv 2606.22283), chapter 21 */
 };
 
 struct ane_builder {

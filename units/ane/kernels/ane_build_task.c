@@ -85,12 +85,20 @@ static struct ane_task *shaped_task(struct ane_builder *b, const struct ane_view
     return task;
 }
 
+/* Tile memory for tiles. The second source of a product that the engines' own memory does not hold passes through half of it. */
+static uint64_t room_for_tiles(const struct ane_builder *b, const struct ane_task *task)
+{
+    const uint64_t room = ane_build_room(b), factors = (uint64_t)task->channels_in * task->channels_out * ANE_HALF_BYTES;
+    const bool passes = task->ne_op == ANE_NE_MATMUL && task->second.place == ANE_PLACE_DRAM;
+    return passes && factors > (uint64_t)ENGINES * ANE_COEFFICIENT_BYTES ? room / 2 : room;
+}
+
 /* Rows of the result per tile: what a tile reads and writes in memory fills the tile memory that has no residents. Tiles are
  * even, so that none is a small rest. (Re-streamed weights of large products on M1 and M2, ANEForge: 4096 x 4096 x 4096 takes as
  * long as 32 passes, not 64.) */
 static uint32_t rows_per_tile(const struct ane_builder *b, const struct ane_task *task)
 {
-    const uint64_t room = ane_build_room(b), reach = task->kernel_height;
+    const uint64_t room = room_for_tiles(b, task), reach = task->kernel_height;
     const uint64_t in = task->source.place == ANE_PLACE_L2 ? 0 : (uint64_t)task->width_in * task->channels_in * ANE_HALF_BYTES;
     const uint64_t out = task->result.place == ANE_PLACE_L2 ? 0 : (uint64_t)task->width_out * task->channels_out * ANE_HALF_BYTES;
     const uint64_t per_row = in * task->stride_y / task->step_y + out;

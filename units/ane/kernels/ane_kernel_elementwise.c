@@ -67,16 +67,16 @@ static struct ane_view second_view(const struct chain *c, unsigned part, struct 
     return whole;
 }
 
-static void write_part(struct ane_builder *b, const struct chain *c, unsigned part)
+static void write_rows(struct ane_builder *b, const struct chain *c, unsigned part, uint32_t row, uint32_t rows)
 {
     const uint32_t mark = ane_build_mark(b);
-    struct ane_view x = ane_fold_view(&c->fold, part, c->in[0]);
-    const struct ane_view out = ane_fold_view(&c->fold, part, c->out);
+    struct ane_view x = ane_view_rows(ane_fold_view(&c->fold, part, c->in[0]), row, rows);
+    const struct ane_view out = ane_view_rows(ane_fold_view(&c->fold, part, c->out), row, rows);
     unsigned input = 1;
     for (unsigned i = 0; i < c->length && !b->failed; i++) {
         const bool last = i + 1 == c->length;
         const bool second = ane_function_is_binary(c->call[i].function) && !c->number;
-        const struct ane_view y = second ? second_view(c, part, c->in[input++]) : x;
+        const struct ane_view y = second ? ane_view_rows(second_view(c, part, c->in[input++]), row, rows) : x;
         const struct ane_view result = last ? out : ane_build_between(b, out.channels, out.height, out.width);
         ane_build_function(b, &c->call[i], x, second ? &y : NULL, result);
         x = result;
@@ -84,6 +84,22 @@ static void write_part(struct ane_builder *b, const struct chain *c, unsigned pa
     if (c->length == 0)
         ane_build_copy(b, x, out);
     ane_build_release(b, mark);
+}
+
+/* Rows at once: so many that what lies between functions, a result and what a function keeps beside it, has room in the half of
+ * tile memory that is not for tiles. All of them where nothing lies between. */
+static uint32_t rows_at_once(const struct ane_builder *b, const struct chain *c, const struct ane_fold_part *part)
+{
+    const uint64_t row = (uint64_t)part->channels * part->width * ANE_HALF_BYTES;
+    const uint64_t rows = row ? b->request->limits.l2_bytes / 4 / row : 0;
+    return c->length < 2 || rows == 0 || rows > part->height ? part->height : (uint32_t)rows;
+}
+
+static void write_part(struct ane_builder *b, const struct chain *c, unsigned part)
+{
+    const uint32_t all = c->fold.part[part].height, most = rows_at_once(b, c, &c->fold.part[part]);
+    for (uint32_t row = 0; row < all && !b->failed; row += most)
+        write_rows(b, c, part, row, most < all - row ? most : all - row);
 }
 
 /* Rows so wide that they divide the period, and a channel for each time that it is repeated. */

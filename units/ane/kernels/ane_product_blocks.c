@@ -9,10 +9,7 @@
 
 #include <stdlib.h>
 
-enum {
-    ENGINES = 16,
-    COEFFICIENT_BYTES = 65536 /* of an engine: eiln/ane; sbryngelson/ane-guide (arXiv 2606.22283), chapter 21 */
-};
+enum { ENGINES = 16 };
 
 struct blocks {
     uint32_t rows; /* of the folded pixels, at once */
@@ -26,9 +23,17 @@ struct blocks {
 /* Coefficients that a descriptor may stream through the engines' memory: sbryngelson/ane-guide, table 0x210. */
 #define STREAM_BYTES (UINT64_C(16) << 20)
 
+/* A block is copied first, which a fiftieth fewer bytes do not make up for where tile memory has room for source and results. */
+#define BYTES_THAT_PAY 0.98
+
 static uint64_t bytes_of(const struct ane_view *view, uint64_t channels)
 {
     return (uint64_t)view->width * view->height * channels * ANE_HALF_BYTES;
+}
+
+static uint64_t descriptors_for(uint64_t depth, uint64_t channels)
+{
+    return divide_up(depth * channels * ANE_HALF_BYTES, STREAM_BYTES);
 }
 
 /* A block of pixels takes half of the tile memory, results a quarter. Where all pixels take up to three quarters and weights are
@@ -51,13 +56,14 @@ static struct blocks choose_blocks(const struct ane_builder *b, struct ane_view 
     return blocks;
 }
 
-/* Bytes to and from memory, in tiles of all channels. A function behind results that do not fit reads and writes them again. */
+/* Bytes to and from memory, in tiles of all channels. Each descriptor of those that stream the weights loads the pixels. A
+ * function behind results that do not fit reads and writes them again. */
 static double tiled_bytes(const struct ane_builder *b, struct ane_view x, uint32_t channels, bool function)
 {
     const double pixel = (double)(x.channels + channels) * ANE_HALF_BYTES, pixels = (double)x.width * x.height;
     const double most = (double)b->request->limits.l2_bytes / pixel, tiles = most >= 1 ? pixels / most : pixels;
     const double weights = (double)x.channels * channels * ANE_HALF_BYTES;
-    return (double)bytes_of(&x, x.channels) + weights * (tiles > 1 ? tiles : 1) +
+    return (double)descriptors_for(x.channels, channels) * (double)bytes_of(&x, x.channels) + weights * (tiles > 1 ? tiles : 1) +
            (function ? 3 : 1) * (double)bytes_of(&x, channels);
 }
 
@@ -75,9 +81,10 @@ static bool blocks_pay(const struct ane_builder *b, const struct blocks *blocks,
     const uint64_t whole = bytes_of(&x, (uint64_t)x.channels + channels);
     if (blocks->whole && blocks->step)
         return true;
-    if (!blocks->rows || !blocks->step || whole <= b->request->limits.l2_bytes || bank <= COEFFICIENT_BYTES)
+    const bool fits = whole <= b->request->limits.l2_bytes;
+    if (!blocks->rows || !blocks->step || (fits && descriptors_for(x.channels, channels) == 1) || bank <= ANE_COEFFICIENT_BYTES)
         return false;
-    return blocked_bytes(blocks, x, channels) < tiled_bytes(b, x, channels, function);
+    return blocked_bytes(blocks, x, channels) < (fits ? BYTES_THAT_PAY : 1) * tiled_bytes(b, x, channels, function);
 }
 
 static void write_block(struct ane_builder *b, const struct blocks *blocks, const struct ane_conv *conv, int64_t activation,
