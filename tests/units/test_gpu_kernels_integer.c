@@ -175,6 +175,25 @@ static void test_specials(void)
 }
 
 /* Far from zero: magnitudes of 33 to 62 bits, both ways. */
+/* float32 beside numbers of 16 bits: these are exact in it, and it is rounded to the nearest of them. */
+static void test_single_casts(void)
+{
+    check("cast:515,to=f32", "f16");
+    check("cast:35,to=f32", "bf16");
+    struct gpu_example x;
+    if (example_start(&x, "cast:515,from=f32", "f16", 17)) {
+        double *const in = example_values(&x, "x"), *const out = example_values(&x, "out");
+        for (unsigned i = 0; i < 515; i++)
+            CHECK(out[i] == (double)(_Float16)in[i], "%.9g as %.9g", in[i], out[i]);
+        free(in);
+        free(out);
+    }
+    example_close(&x);
+    example_refused("cast:8,to=f32", "f32", "16 bits");
+    example_refused("cast:8,from=i32,to=f32", "f16", "16 bits");
+    example_refused("cast:8,from=bool,to=i32", "f32", "must differ");
+}
+
 static void test_far_casts(void)
 {
     static const int64_t wide[] = {INT64_C(1) << 40, -(INT64_C(1) << 33) - 7, INT64_C(0x3ffffffffffff000), INT64_MIN, 4294967295,
@@ -210,6 +229,7 @@ static const struct suite_test tests[] = {
     {"places of the largest", test_topk},
     {"places of infinities and no numbers", test_topk_specials},
     {"other types", test_cast},
+    {"float32 beside 16 bits", test_single_casts},
     {"other types far from zero", test_far_casts},
 };
 SUITE_MAIN("GPU whole numbers", tests)

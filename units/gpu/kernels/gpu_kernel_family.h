@@ -28,6 +28,7 @@ struct gpu_kernel_family {
     X(convert) \
     X(topk) \
     X(integer) \
+    X(cast) \
     X(sort) \
     X(scan) \
     X(lattice)

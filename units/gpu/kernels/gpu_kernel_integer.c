@@ -1,19 +1,17 @@
 /* integer, compare, select and cast: whole numbers of 8, 32 and 64 bits, and their answers. Four neighbouring elements per
  * thread, of 64 bits two, which lie in pairs of registers; one more thread does the rest one by one. */
 #include "isa/array_count.h"
-#include "units/gpu/kernels/gpu_kernel_family.h"
+#include "units/gpu/kernels/gpu_whole.h"
 
 #include <stdio.h>
 
-enum { NUMBER, U8, I32, I64, BOOL }; /* ORDER: TYPES */
-#define TYPES "number|u8|i32|i64"
 enum { ADD, SUB, MUL, MIN, MAX, AND, OR, XOR };
 #define INTEGER_OPS "add|sub|mul|min|max|and|or|xor" /* ORDER: above */
 enum { EQ, LT, LE, GT, GE };
 #define COMPARE_OPS "eq|lt|le|gt|ge" /* ORDER: above */
 enum { SINGLE_NONE, SINGLE_A, SINGLE_B, SINGLE_BOTH };
-enum { COUNT, OP, OF, PERIOD, SELECT_OF = 1, SELECT_SINGLE, CAST_FROM = 1, CAST_TO };
-enum { FOUR = 4, GROUP_THREADS = 256, OPERANDS = 3 };
+enum { COUNT, OP, OF, PERIOD, SELECT_OF = 1, SELECT_SINGLE };
+enum { GROUP_THREADS = 256 };
 
 #define PAIR_PARAMETERS(ops)                                                                                                     \
     {.name = "n", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX / 2, .required = true}, {.name = "op", .words = ops},              \
@@ -29,39 +27,9 @@ static const struct kernel_parameter select_parameters[] = {
     {.name = "single", .words = "none|a|b|both"},
     {.name = NULL},
 };
-static const struct kernel_parameter cast_parameters[] = {
-    {.name = "n", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX / 2, .required = true},
-    {.name = "from", .words = TYPES},
-    {.name = "to", .words = TYPES "|bool"},
-    {.name = NULL},
-};
-
-/* An operand, its place in registers, and after how many elements it begins again; 0 = it does not. */
-struct operand {
-    struct gpu_base base;
-    int64_t of;
-    unsigned data; /* of four words */
-    uint32_t period;
-    bool as_bits; /* 16-bit numbers are moved, not widened */
-};
-
-struct whole {
-    struct gpu_emit *e;
-    enum gpu_type number;
-    int64_t op;
-    struct operand in[OPERANDS], out;
-    unsigned inputs, index, place, r; /* r: four registers */
-    void (*compute)(struct whole *w, unsigned element);
-};
-
-static unsigned width_of(int64_t of)
-{
-    return of == I64 ? 2 : 1;
-}
-
 static enum gpu_type type_of(const struct whole *w, int64_t of)
 {
-    return of == NUMBER ? w->number : of == I32 || of == I64 ? GPU_I32 : GPU_U8;
+    return of == NUMBER ? w->number : of == SINGLE ? GPU_F32 : of == I32 || of == I64 ? GPU_I32 : GPU_U8;
 }
 
 static bool is_narrow(enum gpu_type type)
@@ -184,7 +152,7 @@ static void emit_body(struct whole *w, uint32_t count)
 static void add_operand(struct whole *w, struct gpu_kernel *kernel, struct operand *o, const char *name, uint64_t count)
 {
     const enum gpu_type type = type_of(w, o->of);
-    const bool result = o == &w->out, byte = type == GPU_U8, number = o->of == NUMBER;
+    const bool result = o == &w->out, byte = type == GPU_U8, number = o->of == NUMBER || o->of == SINGLE;
     const double low = number ? -1 : byte ? 0 : -9, high = number ? 1 : byte ? 3 : 10;
     const uint64_t all = (o->period ? o->period : count) * width_of(o->of);
     o->base = gpu_argument_buffer(
@@ -193,8 +161,8 @@ static void add_operand(struct whole *w, struct gpu_kernel *kernel, struct opera
     kernel->min_bytes += (double)gpu_type_bytes(type, all);
 }
 
-static bool build_whole(struct whole *w, const struct gpu_kernel_request *r, struct gpu_kernel *kernel, const char *variant,
-                        const char *const *names, struct isa_error *error)
+bool gpu_whole_build(struct whole *w, const struct gpu_kernel_request *r, struct gpu_kernel *kernel, const char *variant,
+                     const char *const *names, struct isa_error *error)
 {
     const int64_t count = r->value[COUNT];
     w->e = gpu_emit_begin(kernel, variant, error);
@@ -209,9 +177,9 @@ static bool build_whole(struct whole *w, const struct gpu_kernel_request *r, str
     return gpu_emit_end(w->e);
 }
 
-static const char *name_of(const struct gpu_kernel_request *r, int64_t of)
+const char *gpu_whole_name(const struct gpu_kernel_request *r, int64_t of)
 {
-    static const char *const names[] = {NULL, "u8", "i32", "i64", "bool"};
+    static const char *const names[] = {NULL, "u8", "i32", "i64", "bool", "f32"};
     return of == NUMBER ? gpu_type_name(r->type) : names[of];
 }
 
@@ -289,8 +257,8 @@ static bool build_integer(const struct gpu_kernel_request *r, struct gpu_kernel 
         return false;
     w.out.of = r->value[OF];
     w.compute = compute_integer;
-    snprintf(variant, sizeof variant, "%s_%s", names[w.op], name_of(r, w.out.of));
-    return build_whole(&w, r, kernel, variant, pair_names, error);
+    snprintf(variant, sizeof variant, "%s_%s", names[w.op], gpu_whole_name(r, w.out.of));
+    return gpu_whole_build(&w, r, kernel, variant, pair_names, error);
 }
 
 /* ---- comparisons ---- */
@@ -326,8 +294,8 @@ static bool build_compare(const struct gpu_kernel_request *r, struct gpu_kernel 
         return false;
     w.out.of = U8;
     w.compute = compute_compare;
-    snprintf(variant, sizeof variant, "%s_%s", names[w.op], name_of(r, r->value[OF]));
-    return build_whole(&w, r, kernel, variant, pair_names, error);
+    snprintf(variant, sizeof variant, "%s_%s", names[w.op], gpu_whole_name(r, r->value[OF]));
+    return gpu_whole_build(&w, r, kernel, variant, pair_names, error);
 }
 
 /* ---- choices ---- */
@@ -351,88 +319,8 @@ static bool build_select(const struct gpu_kernel_request *r, struct gpu_kernel *
     w.in[1] = (struct operand){.of = of, .period = single == SINGLE_A || single == SINGLE_BOTH, .as_bits = true};
     w.in[2] = (struct operand){.of = of, .period = single == SINGLE_B || single == SINGLE_BOTH, .as_bits = true};
     w.out = (struct operand){.of = of, .as_bits = true};
-    snprintf(variant, sizeof variant, "select_%s", name_of(r, of));
-    return build_whole(&w, r, kernel, variant, names, error);
-}
-
-/* ---- conversions ---- */
-
-/* The magnitude as two words, each a number: below 2^32 it is rounded once, beyond twice. */
-static void number_of_wide(const struct whole *w, unsigned x, unsigned to)
-{
-    const unsigned low = w->r, high = w->r + 1, other = w->r + 2;
-    gpu_emit(w->e, "isub r%u_r%u, 0, r%u_r%u", low, high, x, x + 1);
-    gpu_emit(w->e, "icmpsel slt, r%u, r%u, 0, r%u, r%u", low, x + 1, low, x);
-    gpu_emit(w->e, "icmpsel slt, r%u, r%u, 0, r%u, r%u", high, x + 1, high, x + 1);
-    gpu_emit(w->e, "convert u32_to_f, r%u, r%u, rte", low, low);
-    gpu_emit(w->e, "convert u32_to_f, r%u, r%u, rte", high, high);
-    gpu_emit(w->e, "fmadd32 r%u, r%u, %s, r%u", low, high, gpu_float(w->e, 0x1p32F), low);
-    gpu_emit(w->e, "and r%u, r%u, %s", other, x + 1, gpu_int(w->e, UINT32_C(1) << 31));
-    gpu_emit(w->e, "or r%u, r%u, r%u", to, low, other);
-}
-
-/* Toward zero: the magnitude's upper word is what 2^-32 of it holds whole, and what is left is exact. */
-static void wide_of_number(const struct whole *w, unsigned x, unsigned to)
-{
-    const unsigned size = w->r, part = w->r + 1, low = w->r + 2, high = w->r + 3;
-    gpu_emit(w->e, "and r%u, r%u, %s", size, x, gpu_int(w->e, INT32_MAX));
-    gpu_emit(w->e, "fmul32 r%u, r%u, %s", part, size, gpu_float(w->e, 0x1p-32F));
-    gpu_emit(w->e, "convert f_to_u32, r%u, r%u, rtz", high, part);
-    gpu_emit(w->e, "convert u32_to_f, r%u, r%u, rte", part, high);
-    gpu_emit(w->e, "fmadd32 r%u, r%u, %s, r%u", size, part, gpu_float(w->e, -0x1p32F), size);
-    gpu_emit(w->e, "convert f_to_u32, r%u, r%u, rtz", low, size);
-    gpu_emit(w->e, "isub r%u_r%u, 0, r%u_r%u", to, to + 1, low, high);
-    gpu_emit(w->e, "icmpsel slt, r%u, r%u, 0, r%u, r%u", to, x, to, low);
-    gpu_emit(w->e, "icmpsel slt, r%u, r%u, 0, r%u, r%u", to + 1, x, to + 1, high);
-}
-
-static void truth_of(const struct whole *w, unsigned x, unsigned to)
-{
-    const int64_t from = w->in[0].of;
-    if (from == NUMBER) {
-        gpu_emit(w->e, "fcmpsel eq, r%u, r%u, %s, 0, 1", to, x, gpu_float(w->e, 0));
-        return;
-    }
-    if (from == I64)
-        gpu_emit(w->e, "or r%u, r%u, r%u", w->r, x, x + 1);
-    gpu_emit(w->e, "icmpsel ueq, r%u, r%u, 0, 0, 1", to, from == I64 ? w->r : x);
-}
-
-static void compute_cast(struct whole *w, unsigned element)
-{
-    const int64_t from = w->in[0].of, of = w->out.of;
-    const unsigned x = w->in[0].data + element * width_of(from), to = w->out.data + element * width_of(of);
-    if (of == BOOL) {
-        truth_of(w, x, to);
-    } else if (from == NUMBER && of == I64) {
-        wide_of_number(w, x, to);
-    } else if (from == NUMBER) {
-        gpu_emit(w->e, "convert f_to_s32, r%u, r%u, rtz", to, x);
-    } else if (of == NUMBER && from == I64) {
-        number_of_wide(w, x, to);
-    } else if (of == NUMBER) {
-        gpu_emit(w->e, "convert s32_to_f, r%u, r%u, rte", to, x);
-    } else {
-        gpu_mov(w->e, to, x);
-        if (of == I64 && from == I32)
-            gpu_emit(w->e, "asr r%u, r%u, 31", to + 1, x);
-        else if (of == I64)
-            gpu_mov_imm(w->e, to + 1, 0);
-    }
-}
-
-static bool build_cast(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
-{
-    static const char *const names[] = {"x"};
-    const int64_t from = r->value[CAST_FROM], to = r->value[CAST_TO];
-    struct whole w = {.number = r->type, .inputs = 1, .compute = compute_cast};
-    char variant[40];
-    if (from == to)
-        return kernel_refuse(error, "cast: from=number|u8|i32|i64 and to=number|u8|i32|i64|bool must differ");
-    w.in[0].of = from;
-    w.out.of = to;
-    snprintf(variant, sizeof variant, "cast_%s_as_%s", name_of(r, from), name_of(r, to));
-    return build_whole(&w, r, kernel, variant, names, error);
+    snprintf(variant, sizeof variant, "select_%s", gpu_whole_name(r, of));
+    return gpu_whole_build(&w, r, kernel, variant, names, error);
 }
 
 static const struct gpu_kernel_info rows[] = {
@@ -442,8 +330,5 @@ static const struct gpu_kernel_info rows[] = {
      "N bytes, 1 where a op b holds and 0 elsewhere; b may begin again after P", 1, compare_parameters, build_compare},
     {"select", "N[,of=number|u8|i32|i64][,single=none|a|b|both]", "f32 f16 bf16",
      "N elements: a where the condition's byte is not 0, else b; either may be one for all", 1, select_parameters, build_select},
-    {"cast", "N,from=TYPE,to=TYPE", "f32 f16 bf16",
-     "N elements in another type (number, u8, i32, i64; also bool): numbers toward zero, low bits of what is wider", 1,
-     cast_parameters, build_cast},
 };
 const struct gpu_kernel_family gpu_family_integer = {rows, ARRAY_COUNT(rows)};
