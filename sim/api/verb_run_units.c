@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *verb_run_units_read(const struct api_args *args, const char *workload, struct verb_run_units *units)
@@ -199,41 +200,43 @@ static size_t name_length(const char *kernel)
     return strcspn(kernel, " ,");
 }
 
-/* Seconds of all operators of a network that the kernel of one of them computes; *all are those of every operator. */
-static double kernel_seconds(const struct run_result *r, size_t place, double *all)
+static bool same_kernel(const char *a, const char *b)
 {
-    const char *const its = r->placement.item[place].kernel;
-    double sum = 0;
-    *all = 0;
+    return a && b && name_length(a) == name_length(b) && strncmp(a, b, name_length(a)) == 0;
+}
+
+/* Adds the seconds of each operator of a network to the first one with the same kernel. Returns their sum. */
+static double add_by_kernel(const struct run_result *r, double *seconds)
+{
+    double all = 0;
     for (size_t i = 0; i < r->placement.count; i++) {
-        const char *const kernel = r->placement.item[i].kernel;
         char counter[48];
         snprintf(counter, sizeof counter, RUN_NETWORK_SECONDS, i + 1);
-        const double seconds = fmax(0, run_values_get(&r->counters, counter)); /* NAN: it took no time of its own */
-        *all += seconds;
-        if (kernel && its && name_length(kernel) == name_length(its) && strncmp(kernel, its, name_length(its)) == 0)
-            sum += seconds;
+        const double its = fmax(0, run_values_get(&r->counters, counter)); /* NAN: it took no time of its own */
+        size_t first = 0;
+        while (first < i && !same_kernel(r->placement.item[first].kernel, r->placement.item[i].kernel))
+            first++;
+        seconds[first] += its;
+        all += its;
     }
-    return sum;
+    return all;
 }
 
 /* A run's kernel; of a network the one that takes the most time, and its share of it. */
 static void name_kernel(const struct run_result *r, char *text, size_t size)
 {
+    const size_t count = r->placement.count;
+    double *const seconds = count > 1 ? calloc(count, sizeof *seconds) : NULL;
+    const double all = seconds ? add_by_kernel(r, seconds) : 0;
     size_t most = 0;
-    double longest = 0, all = 0;
-    for (size_t i = 0; r->placement.count > 1 && i < r->placement.count; i++) {
-        const double seconds = kernel_seconds(r, i, &all);
-        if (seconds > longest) {
-            longest = seconds;
-            most = i;
-        }
-    }
-    const char *const kernel = r->placement.count ? r->placement.item[most].kernel : NULL;
-    if (kernel && longest > 0)
-        snprintf(text, size, "%.*s (%.0f %%)", (int)name_length(kernel), kernel, 100 * longest / all);
+    for (size_t i = 0; seconds && i < count; i++)
+        most = seconds[i] > seconds[most] ? i : most;
+    const char *const kernel = count ? r->placement.item[most].kernel : NULL;
+    if (kernel && all > 0)
+        snprintf(text, size, "%.*s (%.0f %%)", (int)name_length(kernel), kernel, 100 * seconds[most] / all);
     else
         snprintf(text, size, "%s", kernel ? kernel : "");
+    free(seconds);
 }
 
 void verb_run_table_line(struct table *table, const struct run_result *r, const struct verb_run_units *u,

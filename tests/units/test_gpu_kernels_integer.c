@@ -76,6 +76,7 @@ static void test_integer(void)
                                             "integer:126,of=i64,op=max,period=7"};
     check_all(workloads, ARRAY_COUNT(workloads));
     example_refused("integer:8", "f32", "is missing");
+    example_refused("integer:8,of=i32,op=div", "f32", "cores have");
     example_refused("integer:8,of=i32,period=3", "f32", "multiple of period");
 }
 

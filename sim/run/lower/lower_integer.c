@@ -169,8 +169,6 @@ static bool resize(struct lowering *l)
     if (step) {
         step->precision = half == NET_F16 ? "f16" : "bf16";
         step->operands.result_bytes = net_array_bytes(out);
-        if (l->part == PART_GPU) /* whose halves are float32 for everybody else in a network */
-            step->part = PART_CPU;
     }
     read_array(step, x);
     return lowering_holds(l);

@@ -48,10 +48,22 @@ static uint64_t bytes_of(enum element_type type, uint64_t count)
     return count * element_type_bytes(type);
 }
 
-/* Numbers of the host are of four bytes, float32 or whole ones, but for bytes. */
+/* Halves that the host has as halves: they are copied, not converted. */
+#define AS_HALVES ELEMENT_U16
+
+/* Numbers of the host are of four bytes, float32 or whole ones, but for bytes and for halves that it has as such. */
 static uint64_t host_bytes(enum element_type type, uint64_t count)
 {
-    return type == ELEMENT_I8 || type == ELEMENT_U8 ? count : 4 * count;
+    return type == ELEMENT_I8 || type == ELEMENT_U8 ? count : type == AS_HALVES ? 2 * count : 4 * count;
+}
+
+/* The buffer, for so many bytes of the host. */
+static struct run_buffer given(const struct run_buffer *buffer, uint64_t bytes)
+{
+    struct run_buffer b = *buffer;
+    if ((b.type == ELEMENT_F16 || b.type == ELEMENT_BF16) && bytes == host_bytes(AS_HALVES, b.count))
+        b.type = AS_HALVES;
+    return b;
 }
 
 static bool is_same(enum element_type type, const void *host, const uint8_t *own, uint64_t count)
@@ -204,7 +216,10 @@ bool network_memory_give(struct network_memory *memory, const struct run_buffer 
 {
     unsigned next = 0;
     for (unsigned i = 0; i < buffers; i++) {
-        const struct run_buffer *const b = &buffer[i];
+        const uint64_t bytes = buffer[i].written         ? operands->result_bytes
+                               : next < operands->inputs ? operands->input[next].bytes
+                                                         : 0;
+        const struct run_buffer its = given(&buffer[i], bytes), *const b = &its;
         if (b->written) {
             if (host_bytes(b->type, b->count) != operands->result_bytes)
                 return other_size(b, operands->result_bytes, error);
@@ -229,7 +244,7 @@ bool network_memory_take(const struct network_memory *memory, const struct run_b
                          const struct run_operands *operands, const uint64_t *address, struct orch_error *error)
 {
     for (unsigned i = 0; i < buffers; i++) {
-        const struct run_buffer *const b = &buffer[i];
+        const struct run_buffer its = given(&buffer[i], operands->result_bytes), *const b = &its;
         const uint64_t bytes = bytes_of(b->type, b->count);
         const uint8_t *const own = b->written ? mem_at(memory->space, address[i], bytes, MEM_READ) : NULL;
         if (!own)

@@ -1,18 +1,10 @@
 #define _GNU_SOURCE /* memmem */
 /* Folders of encoders of texts: tokens, hidden states and embeddings by kernels of units, against a pass in double precision
  * (tests/golden/language/encoders/make.py, written from the definitions of the models with nothing but Python's own library). */
-#include "isa/array_count.h"
 #include "sim/base/file_read.h"
-#include "sim/base/json_read.h"
-#include "sim/network/encoder/encoder.h"
 #include "sim/network/encoder/encoder_config.h"
-#include "sim/network/network.h"
-#include "sim/network/operators/run.h"
-#include "sim/run/language/language_options.h"
-#include "sim/run/network/run_network_text.h"
-#include "tests/sim/run_example.h"
+#include "tests/sim/encoder_example.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -27,64 +19,17 @@ static const char *folder_of(const char *model)
     return path;
 }
 
-static json_object *golden_of(const char *model)
+static const char *golden_path(const char *model)
 {
-    char path[4200];
+    static char path[4200];
     snprintf(path, sizeof path, "%s/golden.json", folder_of(model));
-    json_object *const root = json_object_from_file(path);
-    CHECK(root != NULL, "%s", path);
-    return json_peek(root, "cases", json_type_array) ? root : NULL;
-}
-
-/* The largest difference of an output from the golden numbers, which are lists or lists of lists. */
-static double difference(const struct net_array *got, json_object *want)
-{
-    double most = 0;
-    const size_t rows = json_object_array_length(want);
-    const bool lists = json_object_is_type(json_object_array_get_idx(want, 0), json_type_array);
-    int64_t at = 0;
-    for (size_t i = 0; i < rows; i++) {
-        json_object *const item = json_object_array_get_idx(want, i);
-        for (size_t k = 0; k < (lists ? json_object_array_length(item) : 1); k++, at++) {
-            const double number = json_object_get_double(lists ? json_object_array_get_idx(item, k) : item);
-            most = at < got->count ? fmax(most, fabs(net_array_double(got, at) - number)) : INFINITY;
-        }
-    }
-    return at == got->count ? most : INFINITY;
-}
-
-static void check_case(const char *model, const char *unit, json_object *golden, double bound)
-{
-    struct net_array *none[2] = {NULL}, *output[3] = {NULL};
-    const struct run_network_arrays arrays = {none, output, NULL};
-    const struct language_options options = {.prompt_text = json_peek_string(golden, "text"),
-                                             .sampling = {.repetition_penalty = 1}};
-    struct outcome o =
-        run_on(db, "m1", folder_of(model),
-               (struct run_request){.unit = unit, .mode = RUN_FUNCTIONAL, .threads = 1, .language = &options, .arrays = &arrays});
-    static const char *const names[] = {"last_hidden_state", "sentence_embedding", "pooler_output"};
-    CHECK(o.ok, "%s on %s: %s", model, unit, o.error.text);
-    for (size_t k = 0; o.ok && k < ARRAY_COUNT(names); k++) {
-        json_object *const want = json_peek(golden, names[k], json_type_array);
-        const double off = want && output[k] ? difference(output[k], want) : want ? INFINITY : 0;
-        CHECK(off <= bound, "%s on %s: %s is off by %g", model, unit, names[k], off);
-    }
-    for (size_t k = 0; o.ok && k < o.result.placement.count; k++)
-        CHECK(strcmp(o.result.placement.item[k].unit, "reference") != 0, "%s on %s: %s is left", model, unit,
-              o.result.placement.item[k].op);
-    for (size_t k = 0; k < 3; k++)
-        net_array_release(output[k]);
-    run_result_free(&o.result);
+    return path;
 }
 
 static void check_unit(const char *unit, double bound)
 {
-    for (size_t m = 0; m < ARRAY_COUNT(models); m++) {
-        json_object *const root = golden_of(models[m]), *const cases = json_peek(root, "cases", json_type_array);
-        for (size_t i = 0; cases && i < json_object_array_length(cases); i++)
-            check_case(models[m], unit, json_object_array_get_idx(cases, i), bound);
-        json_object_put(root);
-    }
+    for (size_t m = 0; m < ARRAY_COUNT(models); m++)
+        encoder_check(db, folder_of(models[m]), golden_path(models[m]), unit, bound);
 }
 
 static void test_cores(void)
@@ -102,39 +47,9 @@ static void test_engine(void)
     check_unit("ane", 3e-2);
 }
 
-/* Texts side by side, the shorter ones filled up with tokens that the mask hides: each has the embedding that it has alone. */
 static void test_filled_up(void)
 {
-    static const struct net_open_options everything = {.level = 2};
-    json_object *const root = golden_of("bert"), *const cases = json_peek(root, "cases", json_type_array);
-    struct orch_error error = {0};
-    struct net_model *const model = encoder_load(folder_of("bert"), &error);
-    struct net_array *input[2] = {NULL}, *output[3] = {NULL};
-    struct token_list text[3] = {{0}};
-    for (size_t i = 0; cases && i < 3; i++) {
-        json_object *const ids = json_peek(json_object_array_get_idx(cases, i), "ids", json_type_array);
-        for (size_t k = 0; k < json_object_array_length(ids); k++)
-            token_list_add(&text[i], (uint32_t)json_object_get_int(json_object_array_get_idx(ids, k)), &error);
-    }
-    const struct net_run run = {.model = model, .input = input};
-    const bool ok = model && run_network_put_tokens(model, input, text, 3, &error) && net_bind_inputs(model, input, &error) &&
-                    net_prepare(model, &everything, NULL, &error) && net_run(&run, output, &error);
-    CHECK(ok, "%s", error.text);
-    for (size_t i = 0; ok && i < 3; i++) {
-        json_object *const want = json_peek(json_object_array_get_idx(cases, i), "sentence_embedding", json_type_array);
-        for (size_t k = 0; k < json_object_array_length(want); k++)
-            CHECK(fabs(net_array_double(output[1], (int64_t)(i * json_object_array_length(want) + k)) -
-                       json_object_get_double(json_object_array_get_idx(want, k))) < 2e-6,
-                  "text %zu, number %zu", i, k);
-    }
-    for (size_t k = 0; k < 3; k++) {
-        net_array_release(output[k]);
-        token_list_free(&text[k]);
-        if (k < 2)
-            net_array_release(input[k]);
-    }
-    net_model_free(model);
-    json_object_put(root);
+    encoder_check_filled_up(folder_of("bert"), golden_path("bert"));
 }
 
 /* ---- what is wrong ---- */

@@ -54,17 +54,6 @@ static void test_every_kernel_has_a_row(void)
 
 /* What cores do of a framework that the GPU does otherwise: a bias that is copied element by element. */
 static const char only_on_cores[] = "broadcast";
-/* The GPU has no instruction that divides whole numbers, and none that shifts pairs of registers. */
-static const char ops_on_cores[] = "|div|mod|rem|shl|shr";
-
-/* Words of the GPU and of cores are the same, but for the operations that cores alone have, behind the others. */
-static bool same_words(const char *operation, const struct kernel_parameter *gpu, const struct kernel_parameter *cores)
-{
-    const size_t length = gpu->words ? strlen(gpu->words) : 0;
-    const bool more = strcmp(operation, "integer") == 0 && strcmp(gpu->name, "op") == 0;
-    return !length ||
-           (strncmp(gpu->words, cores->words, length) == 0 && strcmp(cores->words + length, more ? ops_on_cores : "") == 0);
-}
 
 /* Requests for one kernel differ only by the unit: what the GPU and NEON both have takes the same parameters in the same way,
  * apart from those that choose a method. */
@@ -85,7 +74,7 @@ static void test_forms_are_those_of_the_gpu(void)
             if (!q->name && (strcmp(p->name, "packed") == 0 || strcmp(p->name, "lanes") == 0))
                 continue;
             CHECK(q->name && q->missing == p->missing && q->required == p->required && q->decimal == p->decimal &&
-                      q->usual == p->usual && q->chain == p->chain && same_words(row->operation->name, q, p),
+                      q->usual == p->usual && q->chain == p->chain && (!q->words || strcmp(q->words, p->words) == 0),
                   "%s: %s", row->operation->name, p->name);
         }
     }

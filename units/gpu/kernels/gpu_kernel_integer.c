@@ -1,12 +1,12 @@
-/* integer, compare, select and cast: whole numbers of 8, 32 and 64 bits, and their answers. Four neighbouring elements per
+/* integer, compare and select: whole numbers of 8, 32 and 64 bits, and their answers. Four neighbouring elements per
  * thread, of 64 bits two, which lie in pairs of registers; one more thread does the rest one by one. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_whole.h"
 
 #include <stdio.h>
 
-enum { ADD, SUB, MUL, MIN, MAX, AND, OR, XOR };
-#define INTEGER_OPS "add|sub|mul|min|max|and|or|xor" /* ORDER: above */
+enum { ADD, SUB, MUL, MIN, MAX, AND, OR, XOR, OF_CORES };
+#define INTEGER_OPS "add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr" /* ORDER: above; from OF_CORES on refused by name */
 enum { EQ, LT, LE, GT, GE };
 #define COMPARE_OPS "eq|lt|le|gt|ge" /* ORDER: above */
 enum { SINGLE_NONE, SINGLE_A, SINGLE_B, SINGLE_BOTH };
@@ -27,6 +27,7 @@ static const struct kernel_parameter select_parameters[] = {
     {.name = "single", .words = "none|a|b|both"},
     {.name = NULL},
 };
+
 static enum gpu_type type_of(const struct whole *w, int64_t of)
 {
     return of == NUMBER ? w->number : of == SINGLE ? GPU_F32 : of == I32 || of == I64 ? GPU_I32 : GPU_U8;
@@ -253,6 +254,8 @@ static bool build_integer(const struct gpu_kernel_request *r, struct gpu_kernel 
     char variant[40];
     if (r->value[OF] == NUMBER)
         return kernel_refuse(error, "integer: of=u8|i32|i64 is missing; numbers are elementwise's");
+    if (r->value[OP] >= OF_CORES)
+        return kernel_refuse(error, "integer: the GPU has no op=div|mod|rem|shl|shr; cores have");
     if (!begin_pair(&w, r, error))
         return false;
     w.out.of = r->value[OF];
