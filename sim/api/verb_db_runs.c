@@ -30,18 +30,24 @@ void verb_db_runs_query(unsigned most, char *sql, size_t size)
     snprintf(sql, size, "SELECT " COLUMNS " FROM v_run_summary ORDER BY run_id DESC LIMIT %u", most);
 }
 
+/* Runs that failed early do not know all of it. */
+static const char *known(sqlite3_stmt *row, int column)
+{
+    const char *const text = db_column_text(row, column);
+    return text ? text : "";
+}
+
 static void print_run(struct table *table, sqlite3_stmt *row)
 {
     char seconds[FORMAT_SIZE], joules[FORMAT_SIZE];
-    const char *const started = db_column_text(row, STARTED), *const device = db_column_text(row, DEVICE);
-    const char *const precision = db_column_text(row, PRECISION), *const status = db_column_text(row, STATUS);
+    const char *const started = known(row, STARTED), *const device = known(row, DEVICE), *const status = known(row, STATUS);
     const bool done = strcmp(status, "done") == 0;
     table_row(table);
     table_cell(table, "%s", db_column_text(row, RUN));
     table_cell(table, "%.10s %.5s", started, strlen(started) > 11 ? started + 11 : "");
     table_cell(table, "%s", db_column_text(row, WORKLOAD));
-    table_cell(table, "%s%s%s", db_column_text(row, CHIP), device ? " in " : "", device ? device : "");
-    table_cell(table, "%s %s", db_column_text(row, UNIT), precision ? precision : "");
+    table_cell(table, "%s%s%s", known(row, CHIP), *device ? " in " : "", device);
+    table_cell(table, "%s %s", known(row, UNIT), known(row, PRECISION));
     table_cell(table, "%s",
                format_seconds(seconds, db_column_number(row, SECONDS), db_column_number(row, SECONDS_LOW),
                               db_column_number(row, SECONDS_HIGH)));
