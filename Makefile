@@ -274,7 +274,7 @@ $(O)/%.o: %.c
 	    -c $< -o $@
 
 # Results carry a hash of the code that made them; tests and the command line do not count.
-MODEL_FOLDERS := isa units power sim/chip sim/soc sim/workload sim/machine sim/run sim/scenario
+MODEL_FOLDERS := isa units power sim/chip sim/soc sim/workload sim/machine sim/run sim/scenario sim/network sim/language sim/compile
 MODEL_FILES := sim/base/checksum.h sim/base/npy.c sim/base/run_result.c sim/prove/validate/program_elf.c
 MODEL_HASH := $(shell { find $(MODEL_FOLDERS) -name '*.[ch]' -o -name '*.inc'; ls $(MODEL_FILES); } | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
 $(O)/sim/run/run_version.o: CFLAGS_ALL += -DORCHARD_MODEL_HASH='"$(MODEL_HASH)"'

@@ -2,6 +2,8 @@
  * passes make products of integers of again. */
 #include "sim/network/onnx/extended.h"
 
+#include "sim/network/operators/operator.h"
+
 /* Three inputs from `first` on: integers, scale, zero point. */
 static net_id number_of(struct onnx_parts *p, size_t first)
 {
@@ -119,6 +121,52 @@ void onnx_extend_dynamic_quantise_matmul(struct onnx_parts *p)
         return;
     const net_id sums = ONNX_PART(p, "MatMulInteger", made[0], onnx_part_in(p, 1), made[2], onnx_part_in(p, 3));
     give_product(p, sums, made[1], onnx_part_in(p, 2), onnx_part_in(p, 4));
+}
+
+/* x as eight bits can say it, with the scale that its numbers ask for. */
+static net_id rounded(struct onnx_parts *p, net_id x)
+{
+    net_id made[3];
+    if (!onnx_part_outputs(p, "DynamicQuantizeLinear", &x, 1, made, 3))
+        return NET_NONE;
+    return ONNX_PART(p, "DequantizeLinear", made[0], made[1], made[2]);
+}
+
+/* Weights [directions, depth, gates] of integers as LSTM has them, [directions, gates, depth] of numbers. There is a scale for
+ * each direction or for each column: both take their place by the same shape. */
+static net_id weights_of(struct onnx_parts *p, size_t weights, size_t scale)
+{
+    static const int64_t turned[3] = {0, 2, 1};
+    const int64_t shape[3] = {0, 1, -1};
+    net_id y = as_numbers(p, onnx_part_in(p, weights));
+    if (onnx_part_in(p, scale + 1) != NET_NONE)
+        y = ONNX_PART(p, "Sub", y, onnx_part_reshape(p, as_numbers(p, onnx_part_in(p, scale + 1)), shape, 3));
+    y = ONNX_PART(p, "Mul", y, onnx_part_reshape(p, onnx_part_in(p, scale), shape, 3));
+    return onnx_part_turn(p, y, turned, 3);
+}
+
+/* The inputs of LSTM with weights turned, then scale and zero point of W and of R. The products are of integers: X is rounded
+ * once, a state in each step. */
+void onnx_extend_dynamic_quantise_lstm(struct onnx_parts *p)
+{
+    static const char *const names[] = {"activation_alpha", "activation_beta", "activations", "clip",
+                                        "direction",        "hidden_size",     "input_forget"};
+    const net_id in[8] = {rounded(p, onnx_part_in(p, 0)),
+                          weights_of(p, 1, 8),
+                          weights_of(p, 2, 10),
+                          onnx_part_in(p, 3),
+                          onnx_part_in(p, 4),
+                          onnx_part_in(p, 5),
+                          onnx_part_in(p, 6),
+                          onnx_part_in(p, 7)};
+    net_id made[3];
+    if (!onnx_part_outputs(p, "LSTM", in, 8, made, 3))
+        return;
+    onnx_part_copy(p, names, sizeof names / sizeof *names);
+    onnx_part_int(p, NET_ROUNDED_STATE, 1);
+    for (size_t k = 0; k < 3; k++)
+        if (onnx_part_wanted(p, k))
+            onnx_part_give(p, k, made[k]);
 }
 
 /* A, scale, zero point, B, scale, zero point, C of sums, scale and zero point of the result. */

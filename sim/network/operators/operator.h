@@ -148,4 +148,7 @@ bool net_activation_find(const char *name, struct net_activation *activation);
 bool net_activation_of(const struct net_node *node, struct net_activation *activation);
 void net_activate(const struct net_activation *activation, double *number, size_t count);
 
+/* LSTM: a state is rounded to eight bits, as DynamicQuantizeLinear does, before its product with R. */
+#define NET_ROUNDED_STATE "rounded_state"
+
 #endif

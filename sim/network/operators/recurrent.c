@@ -1,5 +1,6 @@
 /* LSTM, GRU, RNN. */
 #include "sim/network/operators/families.h"
+#include "sim/network/operators/quantise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ enum { GATES_MAX = 4, ACTIVATIONS = 3 };
 struct recurrent {
     char kind; /* L, G, R */
     int64_t time, batch, inputs, hidden, directions, gates;
-    bool batch_first, couple, reset_after;
+    bool batch_first, couple, reset_after, rounded; /* rounded: states, before their product */
     double clip;
     const double *x, *w, *r, *b, *p; /* of all directions; NULL = zeros */
     struct net_activation act[ACTIVATIONS];
@@ -97,6 +98,21 @@ static double from_state(const struct recurrent *s, int64_t d, int64_t gate, int
 static double peephole(const struct recurrent *s, int64_t d, int64_t gate, int64_t unit, double c)
 {
     return s->p ? s->p[(3 * d + gate) * s->hidden + unit] * c : 0;
+}
+
+/* What eight bits say of a state: 255 steps over its range, with zero in it, as DynamicQuantizeLinear has them. */
+static const double *round_state(const double *h, int64_t count, double *to)
+{
+    float low = 0, high = 0;
+    for (int64_t k = 0; k < count; k++) {
+        low = fminf(low, (float)h[k]);
+        high = fmaxf(high, (float)h[k]);
+    }
+    const float scale = (high - low) / 255, divisor = scale > 0 ? scale : 1;
+    const int64_t zero = net_quantised(-low / divisor, 0, NET_U8);
+    for (int64_t k = 0; k < count; k++)
+        to[k] = (double)(scale * (float)(net_quantised((float)h[k] / divisor, zero, NET_U8) - zero));
+    return to;
 }
 
 static void lstm_step(const struct recurrent *s, int64_t d, const double *x, const double *h, double *c, double *next)
@@ -167,7 +183,7 @@ static void run_sequence(const struct net_call *call, const struct recurrent *s,
         const int64_t t = backwards ? length - 1 - step : step;
         const double *const x = s->x + (s->batch_first ? b * s->time + t : t * s->batch + b) * s->inputs;
         if (s->kind == 'L')
-            lstm_step(s, d, x, h, c, next);
+            lstm_step(s, d, x, s->rounded ? round_state(h, s->hidden, scratch) : h, c, next);
         else if (s->kind == 'G')
             gru_step(s, d, x, h, scratch, next);
         else
@@ -222,7 +238,11 @@ static bool read_sizes(const struct net_call *call, struct recurrent *s)
     s->hidden = r->shape[2];
     s->couple = net_attr_int(call->node, "input_forget", 0) != 0;
     s->reset_after = net_attr_int(call->node, "linear_before_reset", 0) != 0;
+    s->rounded = net_attr_int(call->node, NET_ROUNDED_STATE, 0) != 0;
     s->clip = net_attr_real(call->node, "clip", 0);
+    if (s->rounded && s->batch > 1) /* one range is that of all sequences together */
+        return net_refuse(call->error, "rounded states of %lld sequences, whose steps are not known one by one",
+                          (long long)s->batch);
     const int64_t states = s->directions * s->batch * s->hidden, rows = s->directions * s->gates * s->hidden;
     if (s->directions < 1 || s->directions > 2 || w->count != rows * s->inputs || r->count != rows * s->hidden)
         return net_refuse(call->error, "weights do not fit");

@@ -56,18 +56,9 @@ static struct net_node *one_way(struct pair *p, size_t which)
     struct net_node *const node = put(p, p->node->op, in, lstm ? INPUTS : C, lstm ? 3 : 2);
     net_must(p->m, node && net_set_int(node, "hidden_size", net_attr_int(p->node, "hidden_size", 0)) &&
                        net_set_int(node, "linear_before_reset", net_attr_int(p->node, "linear_before_reset", 0)) &&
+                       (!net_attribute(p->node, NET_ROUNDED_STATE) || net_set_int(node, NET_ROUNDED_STATE, 1)) &&
                        net_set_text(node, "direction", which ? "reverse" : "forward") && net_copy_function(p->node, node, which));
     return node;
-}
-
-static bool is_plain(const struct net_node *node)
-{
-    static const char *const others[] = {"activations", "clip", "input_forget", "activation_alpha", "activation_beta"};
-    for (size_t k = strcmp(node->op, "RNN") == 0; k < sizeof others / sizeof *others; k++) /* an RNN has one function */
-        if (net_attribute(node, others[k]))
-            return false;
-    return !net_attr_int(node, "layout", 0) && net_input(node, LENGTHS) == NET_NONE && net_input(node, INPUTS) == NET_NONE &&
-           strcmp(net_attr_text(node, "direction", "forward"), "bidirectional") == 0;
 }
 
 static bool has_pairs(const struct net_match *m, const struct net_node *node)
@@ -84,7 +75,8 @@ static bool change(struct net_match *m, struct net_node *node)
 {
     struct pair p = {.m = m, .node = node};
     if ((!net_is(node, "LSTM") && !net_is(node, "GRU") && !net_is(node, "RNN")) || node->inputs < 3 ||
-        node->input[X] == NET_NONE || !is_plain(node) || !has_pairs(m, node))
+        node->input[X] == NET_NONE || !net_is_plain_recurrent(node) ||
+        strcmp(net_attr_text(node, "direction", "forward"), "bidirectional") != 0 || !has_pairs(m, node))
         return false;
     for (size_t i = 0; i < m->model->graph->nodes; i++)
         p.at = m->model->graph->node[i] == node ? i : p.at;

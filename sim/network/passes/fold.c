@@ -60,6 +60,21 @@ static bool is_heavy(const struct net_node *node)
     return *node->domain != 0;
 }
 
+/* How many products an element of a result takes at most: a filter, of convolutions, and a row, of products of matrices whose
+ * operands are known; 0 = there is no such rule. */
+static int64_t products_each(const struct fold *f, const struct net_node *node)
+{
+    static const char *const names[] = {"Conv", "ConvInteger", "MatMul", "MatMulInteger"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const bool conv = k < 2;
+        const net_id of = net_input(node, conv ? 1 : 0);
+        const struct net_array *const a = of == NET_NONE ? NULL : f->model->value[of].constant;
+        if (strcmp(node->op, names[k]) == 0 && a && a->dims >= (conv ? 3 : 1) && a->shape[0] > 0)
+            return conv ? a->count / a->shape[0] : a->shape[a->dims - 1];
+    }
+    return 0;
+}
+
 static bool affordable(const struct fold *f, const struct net_node *node)
 {
     int64_t bytes = 0, count, elements = 0, largest = 1, products;
@@ -76,8 +91,10 @@ static bool affordable(const struct fold *f, const struct net_node *node)
         bytes += count * (int64_t)net_type_bytes(v->type);
         elements += count;
     }
-    elements = elements > largest ? elements : largest;
-    if (is_heavy(node) && (__builtin_mul_overflow(elements, largest, &products) || products > FOLDED_PRODUCTS_MAX))
+    const int64_t each = products_each(f, node);
+    if (each == 0)
+        elements = elements > largest ? elements : largest;
+    if (is_heavy(node) && (__builtin_mul_overflow(elements, each ? each : largest, &products) || products > FOLDED_PRODUCTS_MAX))
         return false;
     return f->bytes + bytes <= f->model->folded_bytes_max;
 }

@@ -141,6 +141,17 @@ bool net_copy_windows(const struct net_node *from, struct net_node *to)
     return ok;
 }
 
+bool net_is_plain_recurrent(const struct net_node *node)
+{
+    enum { LENGTHS = 4, PEEPHOLES = 7 };
+    static const char *const others[] = {"activations", "activation_alpha", "activation_beta"};
+    for (size_t k = strcmp(node->op, "RNN") == 0; k < sizeof others / sizeof *others; k++)
+        if (net_attribute(node, others[k]))
+            return false;
+    return net_attr_real(node, "clip", 0) == 0 && !net_attr_int(node, "input_forget", 0) && !net_attr_int(node, "layout", 0) &&
+           net_input(node, LENGTHS) == NET_NONE && net_input(node, PEEPHOLES) == NET_NONE;
+}
+
 bool net_copy_function(const struct net_node *from, struct net_node *to, size_t which)
 {
     const struct net_attribute *const names = net_attribute(from, "activations");

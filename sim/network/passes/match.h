@@ -48,6 +48,9 @@ static inline void net_must(struct net_match *m, bool ok)
 }
 /* Gives a convolution the windows and groups of another; false when memory is out. */
 bool net_copy_windows(const struct net_node *from, struct net_node *to);
+/* A recurrent operator in the form that kernels know, of either direction or both: no functions of its own (but those of an RNN,
+ * which has one), no clipping, no lengths of sequences, no peepholes, and time first. */
+bool net_is_plain_recurrent(const struct net_node *node);
 /* What a plain RNN computes of its sum, where the file says that, of one of its directions; false when memory is out. */
 bool net_copy_function(const struct net_node *from, struct net_node *to, size_t which);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_MOST = 64 };
+enum { STEPS_MOST = 1024 };
 enum { X, W, R, B, LENGTHS, H, C };
 
 struct chain {
@@ -51,10 +51,24 @@ static void split_input(struct chain *ch)
         ch->part[k] = node->output[k];
 }
 
+/* A state as eight bits can say it, where the product with it is one of integers. */
+static net_id rounded(struct chain *ch, net_id state)
+{
+    if (state == NET_NONE || !net_attr_int(ch->node, NET_ROUNDED_STATE, 0))
+        return state;
+    struct net_node *const few = put(ch, "DynamicQuantizeLinear", &state, 1, 3);
+    if (!few)
+        return NET_NONE;
+    ch->m->model->value[few->output[0]].type = ch->m->model->value[few->output[2]].type = NET_U8;
+    struct net_node *const back = put(ch, "DequantizeLinear", few->output, 3, 1);
+    return back ? back->output[0] : NET_NONE;
+}
+
 static void add_step(struct chain *ch, int64_t k)
 {
     const bool lstm = strcmp(ch->node->op, "LSTM") == 0;
-    const net_id in[7] = {ch->part[k], ch->node->input[W], ch->node->input[R], net_input(ch->node, B), NET_NONE, ch->h, ch->c};
+    const net_id h = rounded(ch, ch->h);
+    const net_id in[7] = {ch->part[k], ch->node->input[W], ch->node->input[R], net_input(ch->node, B), NET_NONE, h, ch->c};
     struct net_node *const step = put(ch, ch->node->op, in, lstm ? 7 : 6, lstm ? 3 : 2);
     net_must(ch->m, step && net_set_int(step, "hidden_size", net_attr_int(ch->node, "hidden_size", 0)) &&
                         net_set_int(step, "linear_before_reset", net_attr_int(ch->node, "linear_before_reset", 0)) &&
@@ -66,23 +80,12 @@ static void add_step(struct chain *ch, int64_t k)
     ch->c = lstm ? step->output[2] : NET_NONE;
 }
 
-/* The plain form: other activations (but those of an RNN, which has one), clipping, lengths of their own and peepholes stay with
- * the reference. */
-static bool is_plain(const struct net_node *node)
-{
-    static const char *const others[] = {"activations", "clip", "input_forget", "activation_alpha", "activation_beta"};
-    for (size_t k = strcmp(node->op, "RNN") == 0; k < sizeof others / sizeof *others; k++)
-        if (net_attribute(node, others[k]))
-            return false;
-    return !net_attr_int(node, "layout", 0) && net_input(node, LENGTHS) == NET_NONE && net_input(node, C + 1) == NET_NONE &&
-           strcmp(net_attr_text(node, "direction", "forward"), "bidirectional") != 0;
-}
-
 static bool change(struct net_match *m, struct net_node *node)
 {
     struct chain ch = {.m = m, .node = node};
     if ((!net_is(node, "LSTM") && !net_is(node, "GRU") && !net_is(node, "RNN")) || node->inputs < 3 ||
-        node->input[X] == NET_NONE || !is_plain(node))
+        node->input[X] == NET_NONE || !net_is_plain_recurrent(node) ||
+        strcmp(net_attr_text(node, "direction", "forward"), "bidirectional") == 0)
         return false;
     const struct net_shape *const x = net_value_shape(m, node->input[X]);
     const bool backward = strcmp(net_attr_text(node, "direction", "forward"), "reverse") == 0;

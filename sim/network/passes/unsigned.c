@@ -1,13 +1,14 @@
 /* Products of bytes that are unsigned or lie around other numbers than zero, which dynamic quantisation makes, as products of
  * signed ones, which kernels know. With x' = x - 128 (unsigned) and w' in the same way, zero points that are moved as far, sum (x
  * - zx) (w - zw) = sum x' w' - zw' sum x' - zx' sum (w' - zw'). Behind a border of a convolution nothing is added, which the last
- * sum of a convolution knows: it is one of ones. */
+ * sum of a convolution knows: it is one of ones, and of a single channel, since every channel is the same there. */
 #include "sim/network/passes/match.h"
 #include "sim/network/passes/passes.h"
 
 #include <string.h>
 
 enum { IMAGE_MOST = 1 << 26 };                               /* elements: whose ones are written out */
+enum { EXACT_IN_SINGLE = 1 << 24 };                          /* integers up to here */
 enum { MIDDLE = 128, X = 0, W = 1, X_ZERO = 2, W_ZERO = 3 }; /* ORDER: inputs of both operators */
 
 struct place {
@@ -91,11 +92,53 @@ static net_id sums_of_x(struct place *p, net_id x)
     return put_product(p, x, ones(p, shape, p->w->dims), NET_NONE);
 }
 
+/* w' - zw' summed up over the channels of each filter, as numbers: what a filter adds up over a window of ones. NULL = the sums
+ * are larger than what single precision has exactly, or there is no memory. */
+static struct net_array *filters_of_w(const struct net_array *w, const struct net_array *zero)
+{
+    const int64_t filters = w->shape[0], channels = w->shape[1], window = net_extent(w->shape, 2, w->dims);
+    int64_t shape[NET_DIMS_MAX];
+    memcpy(shape, w->shape, sizeof shape);
+    shape[1] = 1;
+    if (channels * window > EXACT_IN_SINGLE / (2 * MIDDLE))
+        return NULL;
+    struct net_array *const to = net_array_new(NET_F32, shape, w->dims, NULL);
+    for (int64_t k = 0; to && k < filters; k++)
+        for (int64_t at = 0; at < window; at++) {
+            double sum = zero ? -(double)(channels * net_array_integer(zero, zero->count == 1 ? 0 : k)) : 0;
+            for (int64_t c = 0; c < channels; c++)
+                sum += (double)net_array_integer(w, (k * channels + c) * window + at);
+            net_write_doubles(NET_F32, to->data, k * window + at, 1, &sum);
+        }
+    return to;
+}
+
+/* sum (w' - zw') for each result of a convolution of one image, from its filters: a convolution of a single channel of ones. */
+static net_id sums_of_filters(struct place *p, struct net_array *filters)
+{
+    static const float one = 1;
+    int64_t shape[NET_DIMS_MAX] = {1, 1};
+    const struct net_shape *const x = net_value_shape(p->m, p->node->input[X]);
+    memcpy(shape + 2, x->dim + 2, (x->dims - 2) * sizeof *shape);
+    struct net_array *const image = net_array_new(NET_F32, shape, x->dims, NULL);
+    for (int64_t k = 0; image && k < image->count; k++)
+        ((float *)image->data)[k] = one;
+    const net_id in[2] = {constant(p, image), constant(p, filters)};
+    struct net_node *const node = net_put(p->m, p->node, &p->at, "Conv", in, 2, 1, NET_F32);
+    net_must(p->m, node && net_copy_windows(p->node, node) && net_set_int(node, "group", 1));
+    return node ? put(p, "Cast", node->output[0], NET_NONE, NET_I32) : NET_NONE;
+}
+
 /* sum (w' - zw'), for each result of a convolution of one image, or each column. */
 static net_id sums_of_w(struct place *p, net_id w, net_id zero)
 {
     int64_t shape[NET_DIMS_MAX] = {1, p->w->shape[0]};
     const struct net_shape *const x = net_value_shape(p->m, p->node->input[X]);
+    struct net_array *const filters =
+        p->conv && !p->m->starved ? filters_of_w(net_constant(p->m, w), zero == NET_NONE ? NULL : net_constant(p->m, zero))
+                                  : NULL;
+    if (filters)
+        return sums_of_filters(p, filters);
     for (unsigned d = 1; p->conv && d < x->dims; d++)
         shape[d] = x->dim[d];
     return put_product(p, ones(p, shape, p->conv ? x->dims : 2), w, zero);
