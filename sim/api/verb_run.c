@@ -140,9 +140,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     if (!verb_run_lists(a, q, &s->lists, error) || !verb_run_network_read(a, &s->network, q, error) ||
         !verb_run_language_read(a, &s->language, q, error) || !verb_run_program_read(s->context, &s->program, q, error))
         return false;
-    /* What is in mounted files is known only by running, and what outputs, boxes and classes are is not in the database. */
-    s->rerun = api_has(a, "rerun") || s->record.trace || s->program.world.mounts || q->output_folder || api_has(a, "boxes") ||
-               api_has(a, "labels");
+    /* What is in mounted files is known only by running. */
+    s->rerun = api_has(a, "rerun") || s->record.trace || s->program.world.mounts || verb_run_network_wants_values(a);
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = api_has(a, "explain");
     return (!together_is(workload) || run_network_are_joint(workload, q->unit) ||

@@ -114,3 +114,8 @@ void verb_run_network_free(struct verb_run_network *n)
     db_close(n->cache);
     free(n->text);
 }
+
+bool verb_run_network_wants_values(const struct api_args *args)
+{
+    return api_has(args, "output") || api_has(args, "boxes") || api_has(args, "labels");
+}

@@ -44,4 +44,7 @@ bool verb_run_network_learn(const struct api_args *args, struct verb_run_network
                             struct run_request *request, struct orch_error *error);
 void verb_run_network_free(struct verb_run_network *network);
 
+/* Whether outputs, boxes or classes are asked for, which the database does not have. */
+bool verb_run_network_wants_values(const struct api_args *args);
+
 #endif

@@ -12,10 +12,12 @@ struct place {
         with_time;        /* issued at the first moment; sums over moments of what was issued since, alone and times time */
     double now;           /* pace in the part, relative to the mean, less 1 */
     double known, square; /* weighted means over parts of that, and of its square */
+    bool free;            /* nothing ran there in the part */
 };
 
 struct gpu_drift {
     unsigned cores, places, moments, parts;
+    unsigned busy_cores, busy; /* that ran something in the part: cores, places */
     double begin_ns, ns, ns_ns; /* first moment; sums over moments of the time since, and of its square */
     double weight;              /* sum of the squares of the weights of parts */
     double lasting;             /* share of the differences between cores that is no chance */
@@ -61,6 +63,19 @@ void gpu_drift_moment(struct gpu_drift *d, double ns, const double *issued)
 
 /* ---- what a part tells ---- */
 
+/* Finds how many places, and cores, are not free. */
+static void count_busy(struct gpu_drift *d)
+{
+    const unsigned slots = d->places / d->cores;
+    d->busy = d->busy_cores = 0;
+    for (unsigned core = 0; core < d->cores; core++) {
+        const unsigned before = d->busy;
+        for (unsigned k = 0; k < slots; k++)
+            d->busy += !d->place[core * slots + k].free;
+        d->busy_cores += d->busy > before;
+    }
+}
+
 /* The slope of a straight line through the moments: instructions issue in bursts, which two moments would show by chance. */
 static bool find_paces(struct gpu_drift *d)
 {
@@ -68,20 +83,23 @@ static bool find_paces(struct gpu_drift *d)
     double mean = 0;
     if (d->moments < 2 || below <= 0)
         return false;
+    for (unsigned i = 0; i < d->places; i++)
+        d->place[i].free = d->place[i].issued <= 0;
+    count_busy(d);
     for (unsigned i = 0; i < d->places; i++) {
         d->place[i].now = (d->moments * d->place[i].with_time - d->ns * d->place[i].issued) / below;
-        mean += d->place[i].now / d->places;
+        mean += d->place[i].free ? 0 : d->place[i].now / d->busy;
     }
     for (unsigned i = 0; i < d->places; i++)
-        d->place[i].now = mean > 0 ? d->place[i].now / mean - 1 : 0;
+        d->place[i].now = mean > 0 && !d->place[i].free ? d->place[i].now / mean - 1 : 0;
     return mean > 0;
 }
 
 /* Few cores differ by chance in ways that look as if they lasted, such as where in its life each one's threadgroup is when parts
- * begin: eight tell nothing, 32 and more are believed. */
+ * begin: eight tell nothing, 32 and more are believed. Cores that have nothing to do tell nothing either. */
 static double belief(const struct gpu_drift *d)
 {
-    return d->cores < 2 ? 0 : fmax(0, fmin(1, 2 - 4 * sqrt(2.0 / (d->cores - 1))));
+    return d->busy_cores < 2 ? 0 : fmax(0, fmin(1, 2 - 4 * sqrt(2.0 / (d->busy_cores - 1))));
 }
 
 /* How far what cores differ by is no chance: parts scatter, and the mean of few parts differs as well. 0 when cores differ as
@@ -94,10 +112,10 @@ static double beyond_chance(const struct gpu_drift *d)
         between += c->known * c->known;
         within += (c->square - c->known * c->known) / (1 - d->weight);
     }
-    if (d->places < 2 || d->parts < 2 || between <= 0)
+    if (d->busy < 2 || d->parts < 2 || between <= 0)
         return 0;
     const double ratio = within > 0 ? between / (within * d->weight) : INFINITY;
-    return fmax(0, fmin(1, (ratio - 1) / (2 * sqrt(2.0 / (d->places - 1)))));
+    return fmax(0, fmin(1, (ratio - 1) / (2 * sqrt(2.0 / (d->busy - 1)))));
 }
 
 /* Takes what the present part tells. */
@@ -123,8 +141,11 @@ void gpu_drift_end(struct gpu_drift *d)
 
 void gpu_drift_part(struct gpu_drift *d, const double *pace)
 {
-    for (unsigned i = 0; i < d->places; i++)
-        d->place[i].now = pace[i] - 1;
+    for (unsigned i = 0; i < d->places; i++) {
+        d->place[i].free = pace[i] <= 0;
+        d->place[i].now = d->place[i].free ? 0 : pace[i] - 1;
+    }
+    count_busy(d);
     add_part(d);
     d->lasting = belief(d) * beyond_chance(d);
 }

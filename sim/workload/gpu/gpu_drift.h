@@ -24,7 +24,7 @@ void gpu_drift_moment(struct gpu_drift *drift, double ns, const double *issued);
 /* The part ends. Parts without a second moment do not count. */
 void gpu_drift_end(struct gpu_drift *drift);
 
-/* A whole part at once, in which places had these paces, relative to what is expected of each. */
+/* A whole part at once, in which places had these paces, relative to what is expected of each; 0 = it was free. */
 void gpu_drift_part(struct gpu_drift *drift, const double *pace);
 
 /* The pace of a place relative to the mean of all, as the parts so far tell; 1 before them. */

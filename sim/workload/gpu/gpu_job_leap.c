@@ -183,7 +183,7 @@ static void tell_drift(struct gpu_job *j, const struct pace *pace)
     for (unsigned core = 0; core < j->params->cores; core++)
         for (unsigned k = 0; k < j->slots; k++) {
             const double own = slot_lap_ns(j, core, k);
-            j->by_slot[core * j->slots + k] = own > 0 ? lap_ns(&pace->crowd[residents(j, core)]) / own : 1;
+            j->by_slot[core * j->slots + k] = own > 0 ? lap_ns(&pace->crowd[residents(j, core)]) / own : 0;
         }
     gpu_drift_part(j->drift, j->by_slot);
 }

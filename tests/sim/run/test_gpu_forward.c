@@ -194,6 +194,22 @@ static void test_drift_chance(void)
     CHECK(sum < 0.002, "%.4f in the mean, of 0.015 in each part", sum);
 }
 
+/* Eight cores tell nothing by themselves (a launch on so few has no drift), and tell no more beside 56 that have no work. */
+static void test_drift_free(void)
+{
+    struct gpu_drift *drift = gpu_drift_create(DRIFT_CORES, 2);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drift);
+    for (unsigned part = 0; part < 8; part++) {
+        double pace[2 * DRIFT_CORES] = {0};
+        for (unsigned i = 0; i < 8; i++)
+            pace[2 * i] = 1 + 0.01 * (i - 3.5);
+        gpu_drift_part(drift, pace);
+    }
+    for (unsigned i = 0; i < 2 * DRIFT_CORES; i++)
+        CHECK(gpu_drift_pace(drift, i) == 1, "place %u: %.4f", i, gpu_drift_pace(drift, i));
+    gpu_drift_free(drift);
+}
+
 static bool add_piece(void *context, unsigned slot, uint64_t group, double from, double to)
 {
     double *done = context; /* by core of two slots */
@@ -371,6 +387,7 @@ static const struct suite_test tests[] = {
     {"slots fall apart unless they are kept in step", test_step},
     {"differences between cores that last are found", test_drift_lasts},
     {"differences by chance are not", test_drift_chance},
+    {"few cores that work tell of no drift", test_drift_free},
     {"a faster core comes ahead", test_pace},
     {"what lines cost cores is learned", test_convoy_cost},
     {"lines that cost nothing hold nobody up", test_convoy_chance},
