@@ -17,7 +17,7 @@ struct place {
 
 struct gpu_drift {
     unsigned cores, places, moments, parts;
-    unsigned busy_cores, busy; /* that ran something in the part: cores, places */
+    unsigned busy_cores, busy;  /* that ran something in the part: cores, places */
     double begin_ns, ns, ns_ns; /* first moment; sums over moments of the time since, and of its square */
     double weight;              /* sum of the squares of the weights of parts */
     double lasting;             /* share of the differences between cores that is no chance */
