@@ -30,13 +30,26 @@ static bool add_numbers(struct lowering *l, const char *words, const float *numb
     return lowering_holds(l);
 }
 
+/* The Neural Engine has numbers in half precision, and no powers: what it does not have is the cores'. */
+static bool are_engines(const char *words, const float *number, unsigned numbers)
+{
+    static const float largest = 65504;
+    for (unsigned i = 0; i < numbers; i++)
+        if (!(fabsf(number[i]) <= largest))
+            return false;
+    return !strstr(words, "pow");
+}
+
 bool lowering_add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
                         float *to, int64_t count)
 {
-    if (l->part == PART_ANE && !strstr(words, "pow")) /* powers are the cores' */
+    const bool engines = are_engines(words, number, numbers);
+    if (l->part == PART_ANE && engines)
         return add_numbers(l, words, number, numbers, from, to, count);
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s,period=1", (long long)count, words);
     float *const own = lowering_scratch(l, numbers);
+    if (step && l->part == PART_ANE)
+        step->part = PART_CPU;
     lowering_read(step, from, count);
     for (unsigned i = 0; own && i < numbers; i++) {
         own[i] = number[i];
@@ -323,7 +336,7 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
     if (ahead || twice)
         period = twice ? run * b->count : 0;
     if (period == 1 && l->part == PART_ANE && !strchr(word, '+') && lowering_holds_constant(l, b) && *(const float *)b->data != 0)
-        return add_numbers(l, word, b->data, 1, a, to, count);
+        return lowering_add_chain(l, word, b->data, 1, a, to, count);
     char option[40] = "";
     if (period)
         snprintf(option, sizeof option, ",period=%lld", (long long)period);
