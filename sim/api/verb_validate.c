@@ -41,6 +41,7 @@ static const struct orchard_option option_table[] = {
      "write what frameworks take beside the device, by the rows that measure it, as lines of sim/prove/validate/overheads.inc"},
     {"fit-residuals", 0, NULL, false,
      "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
+    {"residuals", 0, "FILE", false, "write these lines into FILE and the scores where they always go: one run for both"},
     {"output", 'o', "FILE", false, "where --dump writes a program (default: the row's id with .elf, .s or .ane)"},
     {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
     {"csv", 0, NULL, false, "a table on standard output (RFC 4180): a row for each measurement"},
@@ -185,6 +186,27 @@ static bool simulate(struct api_context *context, struct validation *v, const st
     return ok;
 }
 
+static bool write_residuals(struct api_context *context, const struct validation *v, struct orch_error *error)
+{
+    const char *const path = api_value(&context->args, "residuals");
+    struct output_file *const file = path ? output_file_open(path, OUTPUT_DURABLE, error) : NULL;
+    if (!file)
+        return !path;
+    if (validation_fit_residuals(v, output_file_stream(file), error))
+        return output_file_commit(file, error);
+    output_file_discard(file);
+    return false;
+}
+
+/* Asked before hours of work, not behind them. */
+static bool may_write_residuals(struct api_context *context, struct orch_error *error)
+{
+    const char *const path = api_value(&context->args, "residuals");
+    struct output_file *const file = path ? output_file_open(path, OUTPUT_PLAIN, error) : NULL;
+    output_file_discard(file);
+    return file || !path;
+}
+
 static bool score(struct api_context *context, struct validation *v, struct verb_curves *curves, struct orch_error *error)
 {
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
@@ -195,12 +217,13 @@ static bool score(struct api_context *context, struct validation *v, struct verb
     if (!db || !validation_check_groups(v, api_value(&context->args, "group-by"), error) ||
         !api_jobs(&context->args, VALIDATION_JOBS_MAX, &jobs, error) ||
         !api_unsigned(&context->args, "every", 1, UINT32_MAX, &every, error) ||
-        !validation_version(db, &overrides, version, error))
+        !validation_version(db, &overrides, version, error) || !may_write_residuals(context, error))
         return false;
     /* A part of a table has no place in its history, nor have answers of other kernels. */
     const bool partial = every > 1 || api_has(&context->args, "own-kernels") || api_has(&context->args, "language");
     validation_keep_every(v, every);
-    if (!simulate(context, v, db, &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
+    if (!simulate(context, v, db, &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error) ||
+        !write_residuals(context, v, error))
         return false;
     if (api_has(&context->args, "measure-overheads"))
         return validation_measure_overheads(v, context->out, error);

@@ -1,5 +1,6 @@
 /* How far runs of a kind were from hardware: the spread of measured over predicted times, by unit and kind of work, of the
- * published measurements that no parameter was taken from. The table is written by `orchard validate FILE... --fit-residuals`.
+ * published measurements that no parameter was taken from. The table is written by `orchard validate FILE... --fit-residuals`,
+ * or with the scores of the same run by `--residuals FILE`.
  */
 #ifndef ORCHARD_SIM_RUN_RESIDUAL_H
 #define ORCHARD_SIM_RUN_RESIDUAL_H

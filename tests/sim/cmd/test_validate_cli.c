@@ -152,6 +152,26 @@ static void test_shipped_tables(void)
     CU_ASSERT_EQUAL(home.outcome.code, 2);
 }
 
+/* One run gives scores and spreads: the same lines that --fit-residuals prints. A path that cannot be written is told before rows
+ * are run. */
+static void test_residuals(void)
+{
+    static const char *const rows = NAMES GOOD "M1 Max,NEON f32 FMA one thread,100.0,GFLOPS,measured,t,,m1_max_8p2e_32g\n";
+    char path[160], lines[400] = "";
+    if (!write_table("rows.csv", rows) || !cli_ask(&home, "validate $/rows.csv --residuals $/spread.inc"))
+        return;
+    CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "errors of untouched rows"), "%s", home.outcome.out);
+    snprintf(path, sizeof path, "%s/spread.inc", home.folder);
+    FILE *const f = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT(fread(lines, 1, sizeof lines - 1, f) > 10);
+    fclose(f);
+    cli_ask(&home, "validate $/rows.csv --fit-residuals");
+    CHECK(strncmp(lines, "{\"\", \"\", ", 9) == 0 && strcmp(lines, home.outcome.out) == 0, "%s and %s", lines, home.outcome.out);
+    cli_ask(&home, "validate $/rows.csv --residuals $/none/spread.inc");
+    CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "none/spread.inc") && !*home.outcome.out, "%s", home.outcome.err);
+}
+
 static void test_nothing_is_left(void)
 {
     CHECK(cli_home_remove(&home), "%s remains", home.folder);
@@ -164,6 +184,7 @@ static const struct suite_test tests[] = {
     {"the shipped tables are there without arguments", test_shipped_tables},
     {"columns are explained", test_columns_are_explained},
     {"rows of kernels are runs", test_rows_of_kernels_are_runs},
+    {"scores and spreads come from one run", test_residuals},
     {"nothing is left behind", test_nothing_is_left},
 };
 SUITE_MAIN("validate from outside", tests)
