@@ -136,7 +136,7 @@ static void print(struct api_context *context, const struct claims *c)
             table_cell(t, "%s", *one->answer[k].chip ? one->answer[k].chip : "-");
             table_cell(t, "%s", range_text(one->unit, one->claimed_low, one->claimed_high, text, sizeof text));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].value, one->answer[k].value, text, sizeof text));
-            table_cell(t, isnan(over_claim(one, &one->answer[k])) ? "-" : "%.2f", over_claim(one, &one->answer[k]));
+            table_cell(t, isnan(over_claim(one, &one->answer[k])) ? "-" : "%.3g", over_claim(one, &one->answer[k]));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].low, one->answer[k].high, text, sizeof text));
             table_cell(t, isnan(one->answer[k].measured) ? "%s" : "%s (%s)",
                        range_text(one->unit, one->answer[k].measured, one->answer[k].measured, text, sizeof text),
