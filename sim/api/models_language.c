@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Formats that weights are usually stored in. */
-static const char *const formats[] = {"f32", "f16", "q8_0", "q6_k", "q4_k", "q4_0"};
+static const char *const formats[] = {"f32", "f16", "q8_0", "q6_k", "q4_k", "q4_0", "q3_k", "q2_k"};
 static const char *const listed_formats[] = {"f16", "q8_0", "q4_k"};
 
 static const double gpu_share = LANGUAGE_GPU_SHARE;
@@ -103,16 +103,29 @@ void models_language_list(struct api_context *context, json_object *rows)
 
 /* ---- which memories hold it ---- */
 
-/* Sizes of memory that are on sale, each once. */
+/* Sizes of memory that are on sale, each once, and the chips that come with them: "M1 Max, M2 Max". */
 struct memories {
-    double gib[64];
+    struct memory_size {
+        double gib;
+        char chips[240];
+    } size[64];
     size_t count;
 };
 
 static int by_size(const void *a, const void *b)
 {
-    const double *const x = a, *const y = b;
-    return *x < *y ? -1 : *x > *y;
+    const struct memory_size *const x = a, *const y = b;
+    return x->gib < y->gib ? -1 : x->gib > y->gib;
+}
+
+/* Chips that differ in cores alone are one name. */
+static void add_chip(struct memory_size *m, const char *name)
+{
+    const size_t length = strlen(name), used = strlen(m->chips);
+    for (const char *at = m->chips; (at = strstr(at, name)); at += length)
+        if (at[length] == '\0' || at[length] == ',')
+            return;
+    snprintf(m->chips + used, sizeof m->chips - used, "%s%s", used ? ", " : "", name);
 }
 
 static bool read_memories(struct api_context *context, struct memories *m, struct orch_error *error)
@@ -125,14 +138,16 @@ static bool read_memories(struct api_context *context, struct memories *m, struc
         const struct chip_value *const v = chip_value(chips.chip[c], "memory_options_GB");
         for (size_t i = 0; v && v->known && i < v->count; i++) {
             size_t at = 0;
-            while (at < m->count && m->gib[at] != v->list[i])
+            while (at < m->count && m->size[at].gib != v->list[i])
                 at++;
-            if (at == m->count && m->count < ARRAY_COUNT(m->gib))
-                m->gib[m->count++] = v->list[i];
+            if (at == m->count && m->count < ARRAY_COUNT(m->size))
+                m->size[m->count++] = (struct memory_size){.gib = v->list[i]};
+            if (at < m->count)
+                add_chip(&m->size[at], chip_name(chips.chip[c]));
         }
     }
     api_chips_close(&chips);
-    qsort(m->gib, m->count, sizeof *m->gib, by_size);
+    qsort(m->size, m->count, sizeof *m->size, by_size);
     return true;
 }
 
@@ -168,15 +183,16 @@ static json_object *fits_json(const struct language_shape *s, const struct choic
     json_object *const rows = json_object_new_array();
     for (size_t i = 0; i < m->count; i++) {
         json_object *const row = json_object_new_object(), *const contexts = json_object_new_object();
-        json_add_number(row, "memory_gib", m->gib[i]);
+        json_add_number(row, "memory_gib", m->size[i].gib);
         for (size_t k = 0; k < choices->count; k++) {
-            const double tokens = context_of(s, m->gib[i], choices->bytes[k]);
+            const double tokens = context_of(s, m->size[i].gib, choices->bytes[k]);
             if (tokens < 0)
                 json_add_null(contexts, choices->name[k]);
             else
                 json_add_count(contexts, choices->name[k], (uint64_t)tokens);
         }
         json_object_object_add(row, "context", contexts);
+        json_add_text(row, "chips", m->size[i].chips);
         json_object_array_add(rows, row);
     }
     return rows;
@@ -185,22 +201,25 @@ static json_object *fits_json(const struct language_shape *s, const struct choic
 static void print_fits(struct api_context *context, const struct language_shape *s, const struct choices *choices,
                        const struct memories *m)
 {
-    struct table_column columns[1 + ARRAY_COUNT(formats)] = {{"memory", "GiB", true, 0}};
+    struct table_column columns[2 + ARRAY_COUNT(formats)] = {{"memory", "GiB", true, 0}};
     for (size_t k = 0; k < choices->count; k++)
         columns[1 + k] = (struct table_column){choices->name[k], NULL, true, 0};
-    struct table *const table = table_create(columns, 1 + choices->count);
+    columns[1 + choices->count] = (struct table_column){"chips", NULL, false, 0};
+    struct table *const table = table_create(columns, 2 + choices->count);
     table_row(table);
     table_cell(table, "weights");
     char text[FORMAT_SIZE];
     for (size_t k = 0; k < choices->count; k++)
         table_cell(table, "%s", format_bytes(text, choices->bytes[k]));
+    table_cell(table, "%s", "");
     for (size_t i = 0; i < m->count; i++) {
         table_row(table);
-        table_cell(table, "%g", m->gib[i]);
+        table_cell(table, "%g", m->size[i].gib);
         for (size_t k = 0; k < choices->count; k++) {
-            const double tokens = context_of(s, m->gib[i], choices->bytes[k]);
+            const double tokens = context_of(s, m->size[i].gib, choices->bytes[k]);
             table_cell(table, tokens < 0 ? "no" : "%.0f", tokens);
         }
+        table_cell(table, "%s", m->size[i].chips);
     }
     fprintf(context->out,
             "\ntokens of context beside the weights, keys and values in f16, in %.0f %% of the memory (what a GPU may hold)\n",

@@ -48,7 +48,7 @@ struct bench {
     struct orch_error left_out; /* why the newest test that is not in the table is not, until it is told */
     /* Of tests that have a published row: sums of relative errors without sign. */
     double error, roofline_error;
-    unsigned compared;
+    unsigned compared, done, all; /* all: tests that are asked for */
 };
 
 /* One test of one model in one format on one chip. */
@@ -58,6 +58,7 @@ struct line {
     char test[24];
     struct language_shape shape;
     double tokens, rate, low, high, joules, roofline, published;
+    double published_cores; /* of the GPU, where the row is one of the same chip with others; NaN = it is the chip itself */
     const char *source;
 };
 
@@ -69,21 +70,31 @@ static const char *table_name(const char *model)
     return strcmp(model, "llama-7b") == 0 || strcmp(model, "llama-2-7b") == 0 ? "llama7b" : "";
 }
 
+/* The first row of the chip; where there is none, the one of a chip of its name whose GPU has the nearest number of cores. */
 static void find_published(const struct bench *b, struct line *l)
 {
     const struct csv_table *const t = b->published;
-    const int chip = csv_find(t, "chip_id"), workload = csv_find(t, "workload"), precision = csv_find(t, "precision");
+    const int chip = csv_find(t, "chip"), workload = csv_find(t, "workload"), precision = csv_find(t, "precision");
     char name[64];
+    double cores = NAN, nearest = INFINITY;
     snprintf(name, sizeof name, "%s_%s", table_name(l->model), l->test);
-    l->published = NAN;
-    for (size_t i = 0; table_name(l->model)[0] && i < csv_rows(t); i++) {
-        if (strcmp(csv_cell(t, i, workload), name) != 0 || strcmp(csv_cell(t, i, chip), chip_id(l->chip)) != 0 ||
+    chip_number(l->chip, "gpu_cores", &cores, NULL);
+    l->published = l->published_cores = NAN;
+    if (strcmp(b->request.unit, "gpu") != 0 || !table_name(l->model)[0]) /* all rows are the GPU's */
+        return;
+    for (size_t i = 0; nearest > 0 && i < csv_rows(t); i++) {
+        if (strcmp(csv_cell(t, i, workload), name) != 0 || strcmp(csv_cell(t, i, chip), chip_name(l->chip)) != 0 ||
             strcasecmp(csv_cell(t, i, precision), l->precision) != 0 ||
             strcmp(csv_cell(t, i, csv_find(t, "value_unit")), "tokens/s") != 0)
             continue;
+        const bool exact = strcmp(csv_cell(t, i, csv_find(t, "chip_id")), chip_id(l->chip)) == 0;
+        const double its = strtod(csv_cell(t, i, csv_find(t, "gpu_cores")), NULL), away = exact ? 0 : fabs(its - cores);
+        if (!exact && !(its > 0 && its != cores && away < nearest))
+            continue;
+        nearest = away;
         l->published = strtod(csv_cell(t, i, csv_find(t, "value")), NULL);
+        l->published_cores = exact ? (double)NAN : its;
         l->source = csv_cell(t, i, csv_find(t, "id"));
-        return;
     }
 }
 
@@ -135,9 +146,15 @@ static void take(struct line *l, const struct run_result *r, bool prompt)
     l->joules = prompt ? run_values_get(&r->counters, LANGUAGE_PREFILL_JOULES) / l->tokens : token;
 }
 
+/* Whether a row of the chip itself is published. */
+static bool is_published(const struct line *l)
+{
+    return !isnan(l->published) && isnan(l->published_cores);
+}
+
 static void add_row(struct bench *b, const struct line *l)
 {
-    char size[FORMAT_SIZE], parameters[FORMAT_SIZE];
+    char size[FORMAT_SIZE], parameters[FORMAT_SIZE], of[FORMAT_SIZE] = "";
     struct table *const t = b->table;
     table_row(t);
     table_cell(t, "%s %s", l->model, l->precision);
@@ -148,8 +165,10 @@ static void add_row(struct bench *b, const struct line *l)
     table_cell(t, "%.2f", l->rate);
     table_cell(t, "%.2f-%.2f", l->low, l->high);
     table_cell(t, isnan(l->joules) ? "-" : "%.3g", l->joules);
-    table_cell(t, isnan(l->published) ? "-" : "%.2f", l->published);
-    table_cell(t, isnan(l->published) ? "-" : "%+.1f %%", 100 * (l->rate / l->published - 1));
+    if (!isnan(l->published_cores))
+        snprintf(of, sizeof of, " (%.0f cores)", l->published_cores);
+    table_cell(t, isnan(l->published) ? "-" : "%.2f%s", l->published, of);
+    table_cell(t, is_published(l) ? "%+.1f %%" : "-", 100 * (l->rate / l->published - 1));
     table_cell(t, isnan(l->roofline) ? "-" : "%.2f", l->roofline);
 }
 
@@ -165,10 +184,23 @@ static void add_document(struct bench *b, const struct line *l)
     json_add_number(o, "tokens_per_second_low", l->low);
     json_add_number(o, "tokens_per_second_high", l->high);
     json_add_number(o, "joules_per_token", l->joules);
-    json_add_number(o, "published", l->published);
-    json_add_text(o, "published_row", isnan(l->published) ? NULL : l->source);
+    json_add_number(o, "published", is_published(l) ? l->published : (double)NAN);
+    json_add_text(o, "published_row", is_published(l) ? l->source : NULL);
+    if (!isnan(l->published_cores)) {
+        json_add_number(o, "published_near", l->published);
+        json_add_number(o, "published_near_gpu_cores", l->published_cores);
+        json_add_text(o, "published_near_row", l->source);
+    }
     json_add_number(o, "roofline", l->roofline);
     json_object_array_add(b->rows, o);
+}
+
+/* Kernels that nobody knows take minutes: which test is asked now. */
+static void tell_progress(const struct bench *b, const struct line *l)
+{
+    char line[120];
+    snprintf(line, sizeof line, "%s %s on %s, %s", l->model, l->precision, chip_id(l->chip), l->test);
+    api_progress(b->context, &(struct orchard_progress){line, NAN, b->done, b->all, NAN, NULL});
 }
 
 static bool one_test(struct bench *b, struct line *l, bool prompt, struct orch_error *error)
@@ -177,7 +209,9 @@ static bool one_test(struct bench *b, struct line *l, bool prompt, struct orch_e
     l->tokens = prompt ? b->prompt : b->generate;
     snprintf(l->test, sizeof l->test, "%s%u", prompt ? "pp" : "tg", prompt ? b->prompt : b->generate);
     run_result_init(&r);
+    tell_progress(b, l);
     const bool ok = run_test(b, l, prompt, &r, error);
+    b->done++;
     if (ok) {
         take(l, &r, prompt);
         find_published(b, l);
@@ -185,7 +219,7 @@ static bool one_test(struct bench *b, struct line *l, bool prompt, struct orch_e
         add_row(b, l);
         add_document(b, l);
     }
-    if (ok && !isnan(l->published) && !isnan(l->roofline)) {
+    if (ok && is_published(l) && !isnan(l->roofline)) {
         b->error += fabs(l->rate / l->published - 1);
         b->roofline_error += fabs(l->roofline / l->published - 1);
         b->compared++;
@@ -211,8 +245,10 @@ static bool one_model(struct bench *b, const struct chip *chip, const char *mode
     if (published)
         shape_of_published(published, &l.shape);
     bool ok = true;
+    const unsigned before = b->done;
     for (int prompt = 1; ok && prompt >= 0; prompt--)
         ok = one_test(b, &l, prompt == 1, &own);
+    b->done = before + 2;
     if (!ok && published && block_format_named(precision) && (own.exit_code == ORCH_USAGE || own.exit_code == ORCH_UNMODELLED)) {
         tell_left_out(b);
         b->left_out = own;
@@ -247,6 +283,15 @@ static bool each_model(struct bench *b, const struct chip *chip, const char *lis
         ok = each_precision(b, chip, strncmp(name, "model:", 6) == 0 ? name + 6 : name, error);
     free(names);
     return ok;
+}
+
+/* Names of a list that is separated by commas. */
+static unsigned count_of(const char *list)
+{
+    unsigned count = 1;
+    for (; (list = strchr(list, ',')); list++)
+        count++;
+    return count;
 }
 
 static bool open_bench(struct bench *b, struct orch_error *error)
@@ -307,8 +352,11 @@ static int ask(struct api_context *context, int words, const char *const *word)
         return api_usage(context, "one list of models, as in model:llama-7b");
     struct bench b = {.context = context, .rows = json_object_new_array(), .table = table_create(columns, ARRAY_COUNT(columns))};
     bool ok = open_bench(&b, &error) && api_chips_open_or_all(context, &chips, &error);
+    b.all = 2 * (unsigned)chips.count * count_of(word[0]) *
+            count_of(api_value(&context->args, "precision") ? api_value(&context->args, "precision") : PRECISIONS_USUALLY);
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = each_model(&b, chips.chip[i], word[0], &error);
+    api_progress(context, &(struct orchard_progress){.fraction = NAN, .host_seconds = NAN});
     if (ok && json_object_array_length(b.rows) == 0) { /* nothing is left to show */
         error = b.left_out;
         ok = false;
@@ -340,8 +388,10 @@ const struct api_verb verb_bench_llm = {
                             "shape; its\n"
                             "characteristic is kept in the performance database, so that a second table takes seconds. Beside it "
                             "stand what was\n"
-                            "published for llama.cpp, and what a roofline says: weights once for a token at 85 % of the "
-                            "published bandwidth,\n"
+                            "published for llama.cpp (of a chip with another number of GPU cores where that is all there is, "
+                            "which "
+                            "is told and\n"
+                            "no error), and what a roofline says: weights once for a token at 85 % of the published bandwidth,\n"
                             "all multiply-adds at the published peak. What does not fit a chip's memory is said and left out.",
             .examples = "orchard bench-llm qwen2.5-0.5b --chip m1 --precision q4_0 --prompt 32 --generate 4\n"
                         "orchard bench-llm qwen2.5-0.5b --chip m1 --precision q4_0 --prompt 32 --generate 4 --json",

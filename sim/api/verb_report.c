@@ -18,7 +18,8 @@ static const struct orchard_option option_table[] = {
     {"regression", 0, NULL, false,
      "a baseline (a word after it names it) against the simulated chips of now: all, or those of --chip"},
     {"only", 0, "PREFIX", false,
-     "regression: characteristics whose names begin so (amx., gpu.gemm); claims: those with this in topic or text"},
+     "regression: characteristics whose names begin so (amx., gpu.gemm); claims: those with this, or one of several between "
+     "commas, in topic or text"},
     {"validation", 0, NULL, false,
      "predictions beside measurements; a word after it chooses a version or a file of measurements"},
     {"claims", 0, NULL, false,
@@ -144,7 +145,8 @@ const struct api_verb verb_report = {
                         "orchard report --sweep last -o sweep.html\n"
                         "orchard validate examples/measurements/mine.csv && orchard report --validation -o accuracy.html\n"
                         "orchard report --regression default --chip m1 -o moved.html\n"
-                        "orchard report --claims --only microsecond -o claims.html",
+                        "orchard report --claims --only microsecond -o claims.html\n"
+                        "orchard report --claims --only GPT-2,Decoders",
             .options = option_table,
         },
     .ask = ask,

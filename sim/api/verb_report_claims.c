@@ -86,13 +86,15 @@ static void progress(void *context, size_t done, size_t all)
 /* A number or a range of a claim's unit; shares and ratios have none. */
 static const char *range_text(const char *unit, double low, double high, char *text, size_t size)
 {
-    char number[2][FORMAT_SIZE];
+    char number[2][2 * FORMAT_SIZE], digits[FORMAT_SIZE];
     const double end[2] = {low, high};
     for (unsigned i = 0; i < 2; i++)
         if (strcmp(unit, "yes") == 0)
             snprintf(number[i], sizeof number[i], end[i] > 0 ? "yes" : "no");
         else if (strcmp(unit, "1") == 0)
             snprintf(number[i], sizeof number[i], "%.3g", end[i]);
+        else if (strncmp(unit, "1/", 2) == 0) /* nobody counts in thousands of one a second */
+            snprintf(number[i], sizeof number[i], "%s %s", format_digits(digits, end[i], 3), unit + 1);
         else
             format_quantity(number[i], end[i], unit);
     if (isnan(low))
@@ -102,13 +104,29 @@ static const char *range_text(const char *unit, double low, double high, char *t
     return text;
 }
 
+/* The answer over the nearest end of what is claimed. */
+static double over_claim(const struct claim *c, const struct claim_answer *a)
+{
+    const double nearest = fmin(fmax(a->value, c->claimed_low), c->claimed_high);
+    return strcmp(c->unit, "yes") != 0 && nearest > 0 ? a->value / nearest : NAN;
+}
+
+/* How claims were read, each once. */
+static void print_notes(struct api_context *context, const struct claims *c)
+{
+    for (size_t i = 0; i < claims_count(c); i++)
+        if (claims_at(c, i)->note)
+            fprintf(context->out, "%s: %s\n", claims_at(c, i)->text, claims_at(c, i)->note);
+}
+
 static void print(struct api_context *context, const struct claims *c)
 {
     static const struct table_column columns[] = {
-        {"claim", NULL, false, 44}, {"chip", NULL, false, 0},    {"claimed", NULL, true, 0},  {"simulated", NULL, true, 0},
-        {"90 %", NULL, true, 0},    {"measured", NULL, true, 0}, {"verdict", NULL, false, 0}, {"reason", NULL, false, 100},
+        {"claim", NULL, false, 44},   {"chip", NULL, false, 0},    {"claimed", NULL, true, 0},
+        {"simulated", NULL, true, 0}, {"over it", NULL, true, 0},  {"90 %", NULL, true, 0},
+        {"measured", NULL, true, 0},  {"verdict", NULL, false, 0}, {"reason", NULL, false, 100},
     };
-    char text[2 * FORMAT_SIZE + 8];
+    char text[4 * FORMAT_SIZE + 8];
     struct table *const t = table_create(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < claims_count(c); i++) {
         const struct claim *const one = claims_at(c, i);
@@ -118,6 +136,7 @@ static void print(struct api_context *context, const struct claims *c)
             table_cell(t, "%s", *one->answer[k].chip ? one->answer[k].chip : "-");
             table_cell(t, "%s", range_text(one->unit, one->claimed_low, one->claimed_high, text, sizeof text));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].value, one->answer[k].value, text, sizeof text));
+            table_cell(t, isnan(over_claim(one, &one->answer[k])) ? "-" : "%.3g", over_claim(one, &one->answer[k]));
             table_cell(t, "%s", range_text(one->unit, one->answer[k].low, one->answer[k].high, text, sizeof text));
             table_cell(t, isnan(one->answer[k].measured) ? "%s" : "%s (%s)",
                        range_text(one->unit, one->answer[k].measured, one->answer[k].measured, text, sizeof text),
@@ -127,6 +146,7 @@ static void print(struct api_context *context, const struct claims *c)
         }
     }
     api_table(context, t);
+    print_notes(context, c);
     fprintf(context->out, "%zu plausible, %zu implausible, %zu not modelled\n", claims_with(c, CLAIM_PLAUSIBLE),
             claims_with(c, CLAIM_IMPLAUSIBLE), claims_with(c, CLAIM_NOT_MODELLED));
 }

@@ -256,7 +256,8 @@ static bool print_text(struct api_context *context, const struct run_sustained_r
     fprintf(context->out, "; %.1f W at the wall", s->wall_w);
     print_battery(context, q, s);
     if (run_values_get(&r->counters, DEVICE_TOKENS) > 0)
-        fprintf(context->out, "; %.0f tokens were generated, %s each", run_values_get(&r->counters, DEVICE_TOKENS),
+        fprintf(context->out, "; %.0f tokens were generated, with all prompts %.3g a second and %s each",
+                run_values_get(&r->counters, DEVICE_TOKENS), run_values_get(&r->counters, DEVICE_TOKENS) / s->seconds,
                 format_si(text, run_values_get(&r->counters, DEVICE_TOKEN_JOULES), "J"));
     if (s->clock_change_s > 0)
         fprintf(context->out, "; %.3g clock changes cost %.3g s", s->clock_changes, s->clock_change_s);

@@ -97,11 +97,14 @@ const char *orch_part_share_name(enum orch_part part);
  */
 #define RUN_COUNTER_PACKED      "gpu.packed_bytes"
 #define RUN_COUNTER_CORE_PACKED "core.packed_bytes"
-/* Counters of language models that the summary shows: joules of a generated token; tokens that a draft proposed, and how many of
- * them the model would have said itself. */
+/* Counters of language models that the summary shows: joules of a generated token; tokens that a draft proposed, how many of
+ * them the model would have said itself, and its tokens a second without a draft. */
 #define RUN_TOKEN_JOULES   "language.joules_per_token"
 #define RUN_DRAFT_PROPOSED "language.draft_proposed"
 #define RUN_DRAFT_ACCEPTED "language.draft_accepted"
+#define RUN_DRAFT_WITHOUT  "language.tokens_per_second_without_draft"
+/* Counter of a run whose kernels are on several units: the share of its time in which one of them works. */
+#define RUN_COUNTER_BUSY "busy.%s"
 
 struct run_named_value {
     char *name;

@@ -1,5 +1,6 @@
 #include "sim/listen/summary.h"
 
+#include "sim/base/busy_units.h"
 #include "sim/base/format.h"
 #include "sim/base/returned.h"
 
@@ -58,6 +59,12 @@ static void print_time(const struct page *p)
     fputs("  [simulated]\n", p->out);
 }
 
+/* Four digits, and never an exponent. */
+static char *rate_text(char text[FORMAT_SIZE], double rate)
+{
+    return format_count(text, rate < 1e4 ? rate : 10 * round(rate / 10));
+}
+
 /* How fast a language model speaks, what a token costs, and how often a draft guessed right. */
 static void print_tokens(const struct page *p)
 {
@@ -65,13 +72,17 @@ static void print_tokens(const struct page *p)
     const double joules = run_values_get(&r->counters, RUN_TOKEN_JOULES);
     const double proposed = run_values_get(&r->counters, RUN_DRAFT_PROPOSED);
     char text[FORMAT_SIZE];
+    const double without = run_values_get(&r->counters, RUN_DRAFT_WITHOUT);
     label(p, "tokens");
-    fprintf(p->out, "%.4g tokens/s, prefill %s", r->tokens_per_second, format_quantity(text, r->prefill_seconds, "s"));
+    fprintf(p->out, "%s tokens/s", rate_text(text, r->tokens_per_second));
+    fprintf(p->out, ", prefill %s", format_quantity(text, r->prefill_seconds, "s"));
     if (joules > 0)
         fprintf(p->out, ", %s a token", format_quantity(text, joules, "J"));
     if (proposed > 0)
         fprintf(p->out, ", %.0f of %.0f tokens of the draft accepted", run_values_get(&r->counters, RUN_DRAFT_ACCEPTED),
                 proposed);
+    if (proposed > 0 && without > 0)
+        fprintf(p->out, ", %s tokens/s without it", rate_text(text, without));
     fputc('\n', p->out);
 }
 
@@ -122,11 +133,17 @@ static void print_utilisation(const struct page *p)
 {
     const struct run_result *const r = p->r;
     const double occupied = r->device_seconds / r->seconds;
+    struct busy_unit unit[PART_COUNT];
+    const int units = busy_units(r, unit);
     char text[FORMAT_SIZE];
     bool any = isfinite(occupied) && r->unit;
     if (any) {
         label(p, "busy");
-        fprintf(p->out, "%s %s of the time", r->unit, format_share(text, fmin(occupied, 1)));
+        for (int i = 0; i < units; i++)
+            fprintf(p->out, "%s%s %s", i ? ", " : "", unit[i].unit, format_share(text, unit[i].share));
+        if (!units)
+            fprintf(p->out, "%s %s", r->unit, format_share(text, fmin(occupied, 1)));
+        fputs(" of the time", p->out);
     }
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++) {
         if (isnan(r->utilisation[i]))

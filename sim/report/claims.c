@@ -70,19 +70,6 @@ static bool read_claim(struct claim *c, json_object *row, size_t index, struct o
     return true;
 }
 
-/* Copies those rows that are wanted. */
-static json_object *wanted(json_object *list, const char *only)
-{
-    json_object *const kept = json_object_new_array();
-    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < json_object_array_length(list); i++) {
-        json_object *const row = json_object_array_get_idx(list, i);
-        const char *const topic = text_of(row, "topic"), *const text = text_of(row, "claim");
-        if (!only || (topic && strstr(topic, only)) || (text && strstr(text, only)))
-            json_object_array_add(kept, json_object_get(row));
-    }
-    return kept;
-}
-
 struct claims *claims_open(const char *text, const char *only, struct orch_error *error)
 {
     struct json_reader r;
@@ -98,7 +85,7 @@ struct claims *claims_open(const char *text, const char *only, struct orch_error
     }
     c->root = json_object_get(r.root);
     json_reader_close(&r);
-    json_object *const list = wanted(member(c->root, "claims"), only);
+    json_object *const list = claims_wanted(member(c->root, "claims"), only);
     const size_t count = json_object_array_length(list);
     json_object_object_add(c->root, "claims", list);
     c->claim = calloc(count + 1, sizeof *c->claim);

@@ -73,7 +73,7 @@ struct claims_asker {
 };
 
 /* Reads the table that is compiled in, or `text` when it is not NULL. `only` leaves those claims whose topic or text has that in
- * it; NULL = all. */
+ * it, or one of several texts between commas; NULL = all. */
 struct claims *claims_open(const char *text, const char *only, struct orch_error *error);
 void claims_close(struct claims *claims);
 /* Asks whatever the claims need, each question once. False when memory is short. */

@@ -12,6 +12,8 @@ struct claim_number {
     bool is_run_time;   /* what bounds the run bounds the number, too */
 };
 
+/* claims_only.c: the rows of the table whose topic or text has one of the texts of `only`, between commas, in it; NULL = all. */
+json_object *claims_wanted(json_object *list, const char *only);
 /* Why the answer is what it is, from the limits of the run, and what the claim would need. */
 void claim_reason(const struct claim *claim, const struct claim_number *number, char *text, size_t size);
 /* Fills in what a table of measurements says of the chip that answered: the claim's `measured`, the run of the answer. */

@@ -1,6 +1,7 @@
 /* Key numbers of runs: cards of one, or bars and a table of several. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
+#include "sim/base/busy_units.h"
 #include "sim/base/format.h"
 #include "sim/report/run_parts.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CARDS_MAX = 16 };
+enum { CARDS_MAX = 16 + PART_COUNT };
 
 struct cards {
     struct page_card card[CARDS_MAX];
@@ -94,7 +95,15 @@ static void energy_cards(struct cards *c, const struct run_result *r)
 static void share_cards(struct cards *c, const struct run_result *r)
 {
     const double occupied = r->device_seconds / r->seconds;
-    if (isfinite(occupied) && r->unit) {
+    struct busy_unit unit[PART_COUNT];
+    const int units = busy_units(r, unit);
+    for (int k = 0; k < units; k++) {
+        const size_t i = add(c, "busy");
+        format_share(c->value[i], unit[k].share);
+        snprintf(c->more[i], sizeof c->more[i], "%s, share of the time", unit[k].unit);
+        c->card[i].more = c->more[i];
+    }
+    if (!units && isfinite(occupied) && r->unit) {
         const size_t i = add(c, "busy");
         format_share(c->value[i], fmin(occupied, 1));
         snprintf(c->more[i], sizeof c->more[i], "%s, share of the time", r->unit);

@@ -230,8 +230,16 @@ static bool time_in(struct run *run, const struct run_given *given, struct run_m
                     struct orch_error *error)
 {
     (void)given;
-    const struct language_work *const w = run->work;
-    return (language_is_timing(run) ? language_time : w->batch ? language_batch_generate : language_generate)(run, m, r, error);
+    struct language_work *const w = run->work;
+    struct orch_error unused = {0};
+    const bool ok = (language_is_timing(run) ? language_time
+                     : w->batch              ? language_batch_generate
+                                             : language_generate)(run, m, r, error);
+    /* What the draft is good for: half of what was generated lies behind the token in the mean. */
+    if (ok && w->options.draft && w->decoded && run->request->mode != RUN_FUNCTIONAL && !w->model.shape.family->encoder &&
+        !language_time_alone(run, (unsigned)w->prompt.count + w->decoded / 2, &w->alone_seconds, &unused))
+        w->alone_seconds = 0;
+    return ok;
 }
 
 /* Where only shapes are known: what another type than was asked for changes. */
@@ -321,7 +329,8 @@ static bool add_counters(const struct language_work *w, struct run_result *r)
     if (ok && w->options.draft)
         ok = run_values_add(&r->counters, LANGUAGE_DRAFT_PROPOSED, (double)w->proposed) &&
              run_values_add(&r->counters, LANGUAGE_DRAFT_ACCEPTED, (double)w->accepted) &&
-             run_values_add(&r->counters, LANGUAGE_DRAFT_PASSES, (double)w->passes);
+             run_values_add(&r->counters, LANGUAGE_DRAFT_PASSES, (double)w->passes) &&
+             (w->alone_seconds <= 0 || run_values_add(&r->counters, LANGUAGE_DRAFT_WITHOUT, 1 / w->alone_seconds));
     if (ok && isfinite(r->joules))
         ok = run_values_add(&r->counters, LANGUAGE_PREFILL_JOULES, w->prefill.joules) &&
              (w->decoded == 0 || run_values_add(&r->counters, LANGUAGE_TOKEN_JOULES, w->decode.joules / tokens));

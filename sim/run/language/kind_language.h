@@ -23,6 +23,7 @@ struct language_work {
     struct language_sum prefill, decode;
     struct language_model draft;         /* proposes tokens; without weights there is none */
     unsigned proposed, accepted, passes; /* passes: over several tokens */
+    double alone_seconds;                /* of a token without the draft; 0 = not known */
     struct language_batch *batch;        /* several prompts; NULL = one */
     unsigned decoded;                    /* steps of decode */
     unsigned groups;                     /* of sequences, which go through units together, each group on another */
@@ -59,6 +60,8 @@ const struct block_format *language_format(const struct run *run, struct orch_er
 /* language_time.c: a prompt and so many steps behind it, by the shapes of their kernels; and whether the model fits the machine.
  */
 bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* A token of the model behind `past` others by the shapes of its kernels, on the unit that goes on and without a draft. */
+bool language_time_alone(const struct run *run, unsigned past, double *seconds, struct orch_error *error);
 /* Units for the layers where several have them and none was given. */
 bool language_choose_layers(struct run *run, struct orch_error *error);
 bool language_fits(const struct run *run, struct orch_error *error);

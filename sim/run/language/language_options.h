@@ -47,6 +47,7 @@ struct language_options {
 #define LANGUAGE_TOKEN_JOULES     RUN_TOKEN_JOULES
 #define LANGUAGE_DRAFT_PROPOSED   RUN_DRAFT_PROPOSED
 #define LANGUAGE_DRAFT_ACCEPTED   RUN_DRAFT_ACCEPTED
+#define LANGUAGE_DRAFT_WITHOUT    RUN_DRAFT_WITHOUT
 #define LANGUAGE_DRAFT_PASSES     "language.draft_passes" /* of the model itself, each over what was proposed */
 #define LANGUAGE_PASSES           "language.passes"       /* of several sequences, a token of each */
 #define LANGUAGE_WEIGHT_BYTES     "language.weight_bytes"

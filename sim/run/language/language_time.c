@@ -377,6 +377,31 @@ bool language_choose_layers(struct run *run, struct orch_error *error)
     return ok;
 }
 
+/* The sums of a unit of its own are thrown away: nothing of this gets into the result of the run. */
+bool language_time_alone(const struct run *run, unsigned past, double *seconds, struct orch_error *error)
+{
+    struct run_request timing = *run->request;
+    struct run_result unused;
+    struct language_sum token = {0};
+    double slc = 0;
+    timing.mode = RUN_TIMING;
+    timing.detail = "op";
+    run_result_init(&unused);
+    struct timed t = {.run = run, .work = run->work, .format = language_format(run, error), .result = &unused, .error = error};
+    chip_number(run->request->chip, "slc_MB", &slc, NULL);
+    t.format = t.format ? language_stored(run, t.format) : NULL;
+    t.cached = t.work->cache.type;
+    t.cold = t.format && (double)shape_bytes(&t.work->model.shape, t.format) > slc * 0x1p20;
+    t.unit = t.format ? language_unit_create(&timing, &unused, error) : NULL;
+    language_time_enter(&t, language_parts(run).rest);
+    const bool ok =
+        t.unit && add_pass(&t, 1, past, 1, false, false, 1, &token) && language_unit_close_steps(t.unit, &token, 1, error);
+    *seconds = token.seconds;
+    language_unit_free(t.unit, NULL);
+    run_result_free(&unused);
+    return ok;
+}
+
 bool language_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     struct language_work *const w = run->work;

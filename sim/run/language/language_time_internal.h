@@ -6,7 +6,7 @@
 #include "sim/run/language/kind_language.h"
 
 struct timed {
-    struct run *run;
+    const struct run *run;
     struct language_work *work;
     struct language_unit *unit;
     const struct block_format *format;

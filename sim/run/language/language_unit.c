@@ -56,6 +56,12 @@ static void finish_shares(struct language_unit *u)
         largest = r->stalls.item[i].value;
         run_result_set_text(&r->bound_by, r->stalls.item[i].name);
     }
+    for (int p = 0; p < PART_COUNT; p++) {
+        char name[32];
+        snprintf(name, sizeof name, RUN_COUNTER_BUSY, orch_part_name((enum orch_part)p));
+        if (u->seconds > 0 && u->seconds_on[p] > 0)
+            run_values_add(&r->counters, name, u->seconds_on[p] / u->seconds);
+    }
 }
 
 void language_unit_free(struct language_unit *u, struct run_measure *m)
@@ -236,6 +242,7 @@ static bool call_shape(struct language_unit *u, const struct language_call *call
     const struct known_shape *const shape = known ? known : language_find(u, key);
     u->macs += times * shape->operation.macs;
     u->macs_on[call->part] += times * shape->operation.macs;
+    u->seconds_on[call->part] += times * shape->device_seconds;
     if (u->request->mode != RUN_FUNCTIONAL)
         return language_add(u, shape, times, sum) || orch_no_memory(error);
     sum->kernels += (uint64_t)times;

@@ -46,6 +46,7 @@ struct language_unit {
     struct kept_run *kept[KEPT_RUNS + KEPT_PROGRAMS];
     uint64_t executed;
     double macs, macs_on[PART_COUNT]; /* multiply-adds of all kernels, and by unit */
+    double seconds_on[PART_COUNT];    /* of kernels, by unit */
     double seconds;                   /* of all kernels, for what is an average over time */
     double stall_seconds;
     struct power_profile profile; /* of all kernels */

@@ -38,6 +38,7 @@ static void test_show(void)
     CU_ASSERT_EQUAL(document_number(d, "/fits/0/memory_gib"), 32);
     CU_ASSERT_STRING_EQUAL(document_text(d, "/fits/0/context/f32"), "");
     CU_ASSERT_EQUAL(document_number(d, "/fits/0/context/f16"), 8192);
+    CU_ASSERT_STRING_EQUAL(document_text(d, "/fits/0/chips"), "M2 Max");
     json_object_put(d);
     CU_ASSERT_TRUE(cli_ask(&home, "models show model:gemma-2b") && strstr(home.outcome.out, "parameters 2506172416"));
     cli_home_remove(&home);

@@ -206,6 +206,15 @@ static void test_the_table_of_the_project(void)
     struct claims *const c = claims_open(NULL, NULL, &error);
     CHECK(c && claims_count(c) > 70, "%s", error.text);
     claims_close(c);
+    size_t count[3] = {0};
+    static const char *const only[] = {"GPT-2", "Decoders of", "nothing of the kind,GPT-2,,Decoders of"};
+    for (int i = 0; i < 3; i++) {
+        struct claims *const some = claims_open(NULL, only[i], &error);
+        count[i] = some ? claims_count(some) : 0;
+        claims_close(some);
+    }
+    CHECK(count[0] > 10 && count[1] == 5 && count[2] == count[0] + count[1], "%zu, %zu and %zu", count[0], count[1], count[2]);
+    CHECK(!claims_open(NULL, ",", &error), "a list of nothing");
     json_object *const root = json_tokener_parse(report_claims), *const questions = json_object_object_get(root, "questions");
     json_object *const rows = json_object_object_get(root, "claims");
     json_object_object_foreach(questions, name, question)
