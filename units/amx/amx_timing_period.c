@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS     8192               /* states take some hundred bytes */
-#define BYTES_MAX   ((size_t)16 << 20) /* beyond, everything is forgotten */
+#define BUCKETS     8192              /* states take some hundred bytes */
+#define BYTES_MAX   ((size_t)4 << 20) /* beyond, everything is forgotten */
 #define PIECE_BYTES ((size_t)64 << 10)
 
 struct path { /* each may be known or not: a load without and with a request of its own, or the end */
