@@ -1,10 +1,14 @@
 #include "units/amx/amx_timing_period.h"
 
+#include "isa/array_count.h"
+#include "isa/rounding.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS   1024
-#define BYTES_MAX ((size_t)16 << 20) /* beyond, everything is forgotten */
+#define BUCKETS     8192              /* states take some hundred bytes */
+#define BYTES_MAX   ((size_t)4 << 20) /* beyond, everything is forgotten */
+#define PIECE_BYTES ((size_t)64 << 10)
 
 struct path { /* each may be known or not: a load without and with a request of its own, or the end */
     struct step *step[2];
@@ -37,33 +41,40 @@ struct amx_period_state {
     int64_t word[];
 };
 
-/* Everything is forgotten together. */
+/* Memory for many states. Everything is forgotten together, and what it lay in is used again. */
 struct piece {
     struct piece *next;
-    _Alignas(16) uint8_t room[];
+    _Alignas(16) uint8_t room[PIECE_BYTES];
 };
 
 struct amx_periods {
     struct amx_period_state *bucket[BUCKETS];
     struct amx_pattern *patterns;
-    struct piece *pieces;
-    size_t bytes;
+    struct piece *pieces, *spare; /* the first piece is in use, up to `used` */
+    size_t used, bytes;
 };
 
 static void forget(struct amx_periods *p)
 {
-    while (p->pieces) {
-        struct piece *piece = p->pieces;
-        p->pieces = piece->next;
-        free(piece);
-    }
+    struct piece **last = &p->pieces;
+    while (*last)
+        last = &(*last)->next;
+    *last = p->spare;
+    struct piece *const spare = p->pieces;
     memset(p, 0, sizeof *p);
+    p->spare = spare;
 }
 
 void amx_periods_free(struct amx_periods *p)
 {
-    if (p)
-        forget(p);
+    if (!p)
+        return;
+    forget(p);
+    while (p->spare) {
+        struct piece *const piece = p->spare;
+        p->spare = piece->next;
+        free(piece);
+    }
     free(p);
 }
 
@@ -73,16 +84,32 @@ void amx_periods_forget(struct amx_block *block)
         forget(block->periods);
 }
 
-static void *take(struct amx_periods *p, size_t bytes)
+static bool take_piece(struct amx_periods *p)
 {
-    struct piece *piece = calloc(1, sizeof *piece + bytes);
+    struct piece *const piece = p->spare ? p->spare : malloc(sizeof *piece);
     if (!piece)
-        return NULL;
+        return false;
+    if (piece == p->spare)
+        p->spare = piece->next;
     piece->next = p->pieces;
     p->pieces = piece;
-    p->bytes += bytes;
-    return piece->room;
+    p->used = 0;
+    return true;
 }
+
+/* Zeros. */
+static void *take(struct amx_periods *p, size_t bytes)
+{
+    const size_t whole = round_up(bytes, 16);
+    if ((!p->pieces || p->used + whole > PIECE_BYTES) && !take_piece(p))
+        return NULL;
+    void *const room = p->pieces->room + p->used;
+    p->used += whole;
+    p->bytes += whole;
+    return memset(room, 0, bytes);
+}
+_Static_assert(PIECE_BYTES >= sizeof(struct amx_pattern) && PIECE_BYTES >= AMX_PERIOD_MAX * sizeof(struct amx_period_load),
+               "a piece has room for whatever is taken");
 
 /* ---- patterns ---- */
 
@@ -126,6 +153,7 @@ const struct amx_pattern *amx_period_pattern(struct amx_block *block, const stru
 
 #define WORDS_FIRST 24
 #define WORDS_MAX   (WORDS_FIRST + AMX_QUEUE_MAX + 1 + 3 * 64)
+_Static_assert(PIECE_BYTES >= sizeof(struct amx_period_state) + WORDS_MAX * sizeof(int64_t), "a piece has room for a state");
 
 static int64_t ahead(int64_t tick, int64_t past)
 {
@@ -214,12 +242,14 @@ void amx_period_restore(struct amx_block *block, struct amx_timing_core *c, cons
 
 static uint64_t hash_words(const int64_t *word, uint32_t count)
 {
-    uint64_t h = count;
+    uint64_t h[4] = {count, 1, 2, 3}; /* side by side: each product waits for the one before */
     for (uint32_t i = 0; i < count; i++) {
-        h = (h ^ (uint64_t)word[i]) * UINT64_C(0x9E3779B97F4A7C15);
-        h ^= h >> 29;
+        uint64_t *const to = &h[i % ARRAY_COUNT(h)];
+        *to = (*to ^ (uint64_t)word[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        *to ^= *to >> 29;
     }
-    return h;
+    const uint64_t all = (h[0] ^ h[1] >> 7) * UINT64_C(0x9E3779B97F4A7C15) ^ (h[2] ^ h[3] >> 11) * UINT64_C(0xD6E8FEB86659FD93);
+    return all ^ all >> 31;
 }
 
 struct amx_period_state *amx_period_state_of(struct amx_block *block, const struct amx_timing_core *core, int64_t arrived)
