@@ -146,8 +146,9 @@ static bool again_mixed(const struct job *job, const struct net_model *model, co
 
 static bool enough_here(const struct job *job, const struct check_network_row *row, struct orch_error *error)
 {
-    if (job->request && row->kernels == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "no node is lowered to kernels of the unit");
+    if (job->request && row->kernels == 0 && row->left > 0)
+        return orch_fail(error, ORCH_UNMODELLED, "no node is lowered to kernels of the unit; %.*s",
+                         (int)strcspn(row->fallbacks ? row->fallbacks : "", "\n"), row->fallbacks ? row->fallbacks : "");
     return !(row->share < CHECK_NETWORK_SHARE) ||
            orch_fail(error, ORCH_FAILED, "the unit computed %.1f %% of the multiplications that its library has kernels for",
                      100 * row->share);

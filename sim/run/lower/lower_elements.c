@@ -354,14 +354,16 @@ static bool add_power(struct lowering *l, const struct net_array *a, const struc
     const double power = b->count == 1 ? net_array_double(b, 0) : NAN;
     float *const to = l->out[0]->data;
     const float number = (float)power;
+    if (a->type != NET_F32 || l->out[0]->type != NET_F32)
+        return lowering_whole_power(l, a, b);
     if (isnan(power) || l->out[0]->count != a->count)
-        return lowering_leave(l, "powers that differ");
+        return lowering_add_power(l, a, b);
     if (power == 2 || power == 0.5)
         return add_function(l, power == 2 ? "square" : "sqrt", 1, 0, a->data, to, a->count);
     if (power != floor(power))
         return lowering_add_chain(l, "pow", &number, 1, a->data, to, a->count);
     if (power < 2 || power > PRODUCTS_MOST)
-        return lowering_leave(l, "the power of %g", power);
+        return lowering_add_power(l, a, b);
     float *const product = lowering_scratch(l, a->count);
     const float *from = a->data;
     for (int left = (int)power - 1; left > 0; left--, from = product)

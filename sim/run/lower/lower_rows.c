@@ -217,12 +217,18 @@ bool lowering_lrn(struct lowering *l, const char *word)
            lowering_add_pair(l, "mul", x->data, sum, x->count, l->out[0]->data);
 }
 
+bool lowering_reduces_nothing(const struct net_node *node, struct net_array *const *in)
+{
+    const struct net_array *const axes = node->inputs > 1 ? in[1] : NULL;
+    return (!axes || !axes->count) && net_attr_int(node, "noop_with_empty_axes", 0);
+}
+
 /* Which dimensions are reduced, as bits; all when nothing is said. */
 static bool reduced_of(struct lowering *l, unsigned *bits)
 {
     const struct net_array *const x = l->in[0], *const axes = l->node->inputs > 1 ? l->in[1] : NULL;
     *bits = axes && axes->count ? 0 : (1U << x->dims) - 1;
-    if (*bits && net_attr_int(l->node, "noop_with_empty_axes", 0))
+    if (lowering_reduces_nothing(l->node, l->in))
         return lowering_leave(l, "nothing to be reduced");
     for (int64_t i = 0; axes && i < axes->count; i++) {
         unsigned at;
