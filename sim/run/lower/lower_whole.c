@@ -222,12 +222,14 @@ bool lowering_is_inf(struct lowering *l, const char *word)
     (void)word;
     if (!x || !l->out[0] || x->count == 0 || x->type != NET_F32 || (!above && !below))
         return lowering_leave(l, "no elements, other types than f32, or infinities of no sign");
-    struct net_array size = *x;
+    lowering_add_test(l, "eq", x->data, above ? INFINITY : -INFINITY, x->count, l->out[0]->data);
     if (above && below) {
-        size.data = lowering_scratch(l, x->count);
-        lowering_read(lowering_step(l, size.data, x->count, "elementwise:%lld,op=abs", (long long)x->count), x->data, x->count);
+        void *const other = lowering_scratch(l, x->count);
+        lowering_add_test(l, "eq", x->data, -INFINITY, x->count, other);
+        struct lowered_step *const step = add_step(l, "integer", l->out[0]->data, NET_BOOL, x->count, ",op=or,of=u8");
+        lowering_read_elements(step, NET_BOOL, l->out[0]->data, x->count);
+        lowering_read_elements(step, NET_BOOL, other, x->count);
     }
-    lowering_add_test(l, "eq", size.data, above ? INFINITY : -INFINITY, x->count, l->out[0]->data);
     return lowering_holds(l);
 }
 
