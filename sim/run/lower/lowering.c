@@ -117,7 +117,9 @@ static bool has_integers(const struct lowering *l, const struct lowering_rule *r
                                                                            lowering_is_inf,
                                                                            lowering_window,
                                                                            lowering_eye_like,
-                                                                           lowering_constant_of_shape};
+                                                                           lowering_constant_of_shape,
+                                                                           lowering_non_zero,
+                                                                           lowering_nms};
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
         if (rules[i] == rule->lower)
             return true;

@@ -167,6 +167,8 @@ bool lowering_eye_like(struct lowering *l, const char *word);
 bool lowering_window(struct lowering *l, const char *word);
 bool lowering_hardmax(struct lowering *l, const char *word);
 bool lowering_shrink(struct lowering *l, const char *word);
+bool lowering_non_zero(struct lowering *l, const char *word);
+bool lowering_nms(struct lowering *l, const char *word);
 bool lowering_angle(struct lowering *l, const char *word);
 bool lowering_lstm(struct lowering *l, const char *word);
 bool lowering_gru(struct lowering *l, const char *word);
@@ -185,6 +187,8 @@ bool lowering_is_repeated(struct lowering *l, const struct net_array *shape, con
 int64_t lowering_period(const struct net_array *shape, const struct net_array *b);
 /* out = x in another type, of those that kernels of whole numbers have. */
 void lowering_add_cast(struct lowering *l, enum net_type from, const void *x, enum net_type to, void *out, int64_t count);
+/* ScatterND and ScatterElements that add, multiply, or take the largest or least. */
+bool lowering_scatter_pairs(struct lowering *l, const char *reduction);
 /* Powers of numbers, and of whole numbers, by operands that differ. */
 bool lowering_add_power(struct lowering *l, const struct net_array *a, const struct net_array *b);
 bool lowering_whole_power(struct lowering *l, const struct net_array *a, const struct net_array *b);

@@ -116,6 +116,8 @@ static const struct lowering_rule lowering_rules[] = {
     {"Trilu", "", lowering_by_places, ""},
     {"Compress", "", lowering_by_places, ""},
     {"MaxUnpool", "", lowering_by_places, ""},
+    {"NonZero", "", lowering_non_zero, ""},
+    {"NonMaxSuppression", "", lowering_nms, ""},
     {"ScatterND", "", lowering_scatter, ""},
     {"ScatterElements", "", lowering_scatter, ""},
     {"TensorScatter", "", lowering_tensor_scatter, ""},
