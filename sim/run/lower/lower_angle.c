@@ -84,11 +84,8 @@ static bool add_arc(struct lowering *l, const char *word)
 /* The Neural Engine compares nothing, and halves would not hold the parts: cores compute all of it. */
 bool lowering_angle(struct lowering *l, const char *word)
 {
-    const enum orch_part part = l->part;
-    l->part = part == PART_ANE ? PART_CPU : part;
+    const struct lowering_cores before = lowering_begin_cores(l);
     const bool ok = add_arc(l, word);
-    l->part = part;
-    for (unsigned k = 0; part == PART_ANE && k < l->steps; k++)
-        l->step[k].precision = l->step[k].precision ? l->step[k].precision : "f32";
+    lowering_end_cores(l, &before);
     return ok;
 }

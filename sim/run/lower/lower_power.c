@@ -42,7 +42,7 @@ static bool add_sign(struct lowering *l, const float *y, float *to)
            lowering_add_chain(l, "mul+add", sign, 2, to, to, count);
 }
 
-bool lowering_add_power(struct lowering *l, const struct net_array *a, const struct net_array *b)
+static bool add_any_power(struct lowering *l, const struct net_array *a, const struct net_array *b)
 {
     const struct net_array *const out = l->out[0];
     const int64_t count = out->count;
@@ -62,6 +62,15 @@ bool lowering_add_power(struct lowering *l, const struct net_array *a, const str
     lowering_add_comparison(l, "eq", of(l, "floor", y, floored), y, count, whole);
     lowering_add_test(l, "lt", x, 0, count, below);
     return lowering_add_choice(l, &real, count, other) && lowering_add_choice(l, &signed_one, count, out->data);
+}
+
+/* Halves do not hold the limits of its parts, and the Neural Engine compares nothing: cores compute it there. */
+bool lowering_add_power(struct lowering *l, const struct net_array *a, const struct net_array *b)
+{
+    const struct lowering_cores before = lowering_begin_cores(l);
+    const bool ok = add_any_power(l, a, b);
+    lowering_end_cores(l, &before);
+    return ok;
 }
 
 /* ---- whole numbers ---- */

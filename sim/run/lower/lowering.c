@@ -165,6 +165,11 @@ bool lowering_holds_constant(const struct lowering *l, const struct net_array *a
     return false;
 }
 
+bool lowering_wants(const struct lowering *l, size_t result)
+{
+    return result < l->node->outputs && l->node->output[result] != NET_NONE && l->out[result];
+}
+
 bool lowering_holds(const struct lowering *l)
 {
     return l->why[0] == 0;
@@ -189,6 +194,20 @@ struct lowered_step *lowering_step(struct lowering *l, void *result, int64_t cou
     step->precision = l->whole ? "f32" : NULL;
     step->operands = (struct run_operands){.input = step->input, .result = result, .result_bytes = 4 * (uint64_t)count};
     return step;
+}
+
+struct lowering_cores lowering_begin_cores(struct lowering *l)
+{
+    const struct lowering_cores before = {l->part, l->steps};
+    l->part = l->part == PART_ANE ? PART_CPU : l->part;
+    return before;
+}
+
+void lowering_end_cores(struct lowering *l, const struct lowering_cores *before)
+{
+    for (unsigned k = before->first; l->part != before->part && k < l->steps; k++)
+        l->step[k].precision = l->step[k].precision ? l->step[k].precision : "f32";
+    l->part = before->part;
 }
 
 int64_t lowering_amx_rows(const struct lowering *l, int64_t count)

@@ -90,6 +90,15 @@ int64_t lowering_amx_rows(const struct lowering *l, int64_t count);
 /* The kernel's weights are known before the network runs: on units that bring them into a layout of their own by a launch, that
  * is done once, when the network is loaded. */
 void lowering_load_weights(struct lowering *l, struct lowered_step *step);
+/* Between these, steps are those of cores in f32 where the Neural Engine is asked for. */
+struct lowering_cores {
+    enum orch_part part;
+    unsigned first;
+};
+struct lowering_cores lowering_begin_cores(struct lowering *l);
+void lowering_end_cores(struct lowering *l, const struct lowering_cores *before);
+/* Whether somebody reads the result of this number. */
+bool lowering_wants(const struct lowering *l, size_t result);
 /* Everything that was added could be added. */
 bool lowering_holds(const struct lowering *l);
 
