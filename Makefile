@@ -135,6 +135,11 @@ system-calls: $(O)/tests/units/test_cpu_system_table
 conformance: $(O)/tests/sim/network/test_onnx_conformance
 	$< --write
 
+# The same by the kernels of each unit (sim/run/lower/CONFORMANCE.md), a minute of processor time.
+.PHONY: unit-conformance
+unit-conformance: $(O)/tests/sim/prove/test_unit_conformance
+	$< --write
+
 # Functions that objects need from a C library, compiled for AArch64 ahead: the result is checked in.
 RUNTIME := sim/workload/cpu/program_runtime.inc
 .PHONY: runtime

@@ -73,11 +73,100 @@ static void test_integer(void)
                                             "integer:67,of=u8,op=or",
                                             "integer:127,of=i64,op=min",
                                             "integer:120,of=i32,op=max,period=4",
-                                            "integer:126,of=i64,op=max,period=7"};
+                                            "integer:126,of=i64,op=max,period=7",
+                                            "integer:129,of=u8,op=div",
+                                            "integer:131,of=i32,op=div,period=1",
+                                            "integer:66,of=i32,op=mod",
+                                            "integer:66,of=i64,op=rem,period=6",
+                                            "integer:65,of=i32,op=shl",
+                                            "integer:33,of=i64,op=shr"};
     check_all(workloads, ARRAY_COUNT(workloads));
     example_refused("integer:8", "f32", "is missing");
-    example_refused("integer:8,of=i32,op=div", "f32", "cores have");
     example_refused("integer:8,of=i32,period=3", "f32", "multiple of period");
+}
+
+/* ---- division and shifts: closed forms in C, of all kinds of magnitudes ---- */
+
+static const char *const parts[] = {"div", "mod", "rem", "shl", "shr"};
+
+/* What C says of a op b in 64 bits; by 0 nothing is divided, and magnitudes without signs have no overflow. */
+static int64_t part_of(const char *op, int64_t a, int64_t b, unsigned bits, bool is_signed)
+{
+    const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    const uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    const uint64_t quotient = y ? x / y : 0, left = y ? x % y : x, by = (uint64_t)b & mask;
+    int64_t rest = (int64_t)(a < 0 ? 0 - left : left);
+    if (strcmp(op, "div") == 0)
+        return (int64_t)((a < 0) != (b < 0) ? 0 - quotient : quotient);
+    if (op[0] == 's')
+        return by >= bits ? 0 : (int64_t)(op[2] == 'l' ? (uint64_t)a << by : ((uint64_t)a & mask) >> by);
+    if (strcmp(op, "mod") == 0 && is_signed && rest != 0 && (rest < 0) != (b < 0))
+        rest = (int64_t)((uint64_t)rest + (uint64_t)b);
+    return rest;
+}
+
+/* The least, the largest, what lies around powers of two and 0, and anything. */
+static int64_t some_number(unsigned i, unsigned bits, uint64_t *seed)
+{
+    const unsigned at = i % (bits + 1), kind = i / (bits + 1) % 4;
+    const uint64_t power = at == bits ? 0 : UINT64_C(1) << at;
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (int64_t)(kind == 0 ? power : kind == 1 ? power - 1 : kind == 2 ? 0 - power : *seed >> (*seed >> 58));
+}
+
+static int64_t in_type(int64_t number, unsigned bits)
+{
+    return bits == 8 ? (uint8_t)number : bits == 32 ? (int32_t)number : number;
+}
+
+/* Shifts by every distance and by too far, too. */
+static int64_t other_number(const char *op, unsigned i, unsigned bits, uint64_t *seed)
+{
+    const int64_t any = some_number(i / 7 + 3 * i, bits, seed);
+    return in_type(op[0] == 's' && i % 5 ? i % (bits + 9) : any, bits);
+}
+
+static void check_part(const char *op, const char *of, unsigned bits)
+{
+    enum { COUNT = 2500 };
+    struct gpu_example x;
+    char workload[60];
+    const unsigned bytes = bits / 8;
+    uint64_t seed = 7;
+    snprintf(workload, sizeof workload, "integer:%d,of=%s,op=%s", COUNT, of, op);
+    bool ok = example_open(&x, workload, "f32", 8);
+    int64_t a[COUNT], b[COUNT];
+    for (unsigned i = 0; ok && i < COUNT; i++) {
+        a[i] = in_type(some_number(i, bits, &seed), bits);
+        b[i] = other_number(op, i, bits, &seed);
+        if (i < 3) { /* the least by -1, 0 and itself */
+            a[i] = in_type((int64_t)(UINT64_C(1) << (bits - 1)), bits);
+            b[i] = i == 2 ? a[i] : in_type((int64_t)i - 1, bits);
+        }
+        memcpy((uint8_t *)example_bytes(&x, 0) + bytes * i, &a[i], bytes);
+        memcpy((uint8_t *)example_bytes(&x, 1) + bytes * i, &b[i], bytes);
+    }
+    ok = ok && example_run(&x, false);
+    CHECK(ok, "%s: %s", workload, x.text);
+    for (unsigned i = 0; ok && i < COUNT; i++) {
+        int64_t got = 0;
+        memcpy(&got, (const uint8_t *)example_bytes(&x, 2) + bytes * i, bytes);
+        got = in_type(got, bits);
+        const int64_t want = in_type(part_of(op, a[i], b[i], bits, bits > 8), bits);
+        CHECK(got == want, "%s: %lld and %lld give %lld, not %lld", workload, (long long)a[i], (long long)b[i], (long long)got,
+              (long long)want);
+        ok = got == want;
+    }
+    example_close(&x);
+}
+
+static void test_parts(void)
+{
+    for (size_t k = 0; k < ARRAY_COUNT(parts); k++) {
+        check_part(parts[k], "u8", 8);
+        check_part(parts[k], "i32", 32);
+        check_part(parts[k], "i64", 64);
+    }
 }
 
 static void test_compare(void)
@@ -224,6 +313,7 @@ static void test_far_casts(void)
 
 static const struct suite_test tests[] = {
     {"arithmetic of whole numbers", test_integer},
+    {"quotients, remainders and shifts are those of C", test_parts},
     {"comparisons", test_compare},
     {"comparisons of zeros, infinities and no numbers", test_specials},
     {"choices", test_select},

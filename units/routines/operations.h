@@ -202,6 +202,20 @@ enum { TOPK_ROWS, TOPK_COLUMNS, TOPK_COUNT, TOPK_SMALLEST, TOPK_OWN };
 /* Places of the best elements of each row, the best first, of equal ones the first; what is no number has no place. */
 extern const struct routine_operation operation_topk; /* operands x, out: u32 */
 
+/* ---- boxes ---- */
+
+enum { NMS_BATCHES, NMS_CLASSES, NMS_BOXES, NMS_MOST, NMS_CENTER };
+#define ROUTINE_NMS_PARAMETERS                                                                                                   \
+    {.name = "batches", .least = 1, .most = 65536, .required = true},                                                            \
+        {.name = "classes", .least = 1, .most = 65536, .required = true},                                                        \
+        {.name = "boxes", .least = 1, .most = 1 << 24, .required = true},                                                        \
+        {.name = "k", .least = 1, .most = 1 << 24, .required = true},                                                            \
+    {                                                                                                                            \
+        .name = "center", .least = 0, .most = 1                                                                                  \
+    }
+/* Places of at most k boxes of each class that stay, the likeliest first; then 2^32 - 1. */
+extern const struct routine_operation operation_nms; /* operands boxes, scores, limits, out: u32 */
+
 /* ---- images ---- */
 
 enum { IMAGE_N, IMAGE_C, IMAGE_H, IMAGE_W };

@@ -74,6 +74,16 @@ static bool idle_dropout(const struct net_match *m, const struct net_node *node)
     return net_input(node, 2) == NET_NONE || (net_scalar(m, node->input[2], &training) && training == 0);
 }
 
+/* Of one element each, all dimensions that are reduced. */
+static bool reduces_nothing(const struct net_match *m, const struct net_node *node)
+{
+    static const char *const ops[] = {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"};
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+        if (net_is(node, ops[k]))
+            return same_complete_shape(m, node->input[0], node->output[0]);
+    return false;
+}
+
 static bool changes_nothing(const struct net_match *m, const struct net_node *node, net_id *kept)
 {
     static const char *const by_shape[] = {"Reshape", "Expand", "Squeeze", "Unsqueeze", "Flatten", "Slice", "Tile", "Cast"};
@@ -82,6 +92,10 @@ static bool changes_nothing(const struct net_match *m, const struct net_node *no
         return true;
     if ((net_is(node, "Concat") || net_is(node, "Sum") || net_is(node, "Max") || net_is(node, "Min") || net_is(node, "Mean")) &&
         node->inputs == 1)
+        return true;
+    if (net_is(node, "Clip"))
+        return net_input(node, 1) == NET_NONE && net_input(node, 2) == NET_NONE;
+    if (reduces_nothing(m, node))
         return true;
     if (net_is(node, "Transpose"))
         return sorted_permutation(node);

@@ -1,4 +1,4 @@
-/* Functions that no library has, as those that all have: hyperbolic ones and their inverses, tangents. */
+/* Functions that no library has, as those that all have: hyperbolic ones and their inverses, tangents, slopes below zero. */
 #include "sim/run/lower/lowering.h"
 
 #include <stdio.h>
@@ -79,4 +79,19 @@ bool lowering_composed(struct lowering *l, const char *word)
     if (strcmp(word, "acosh") == 0)
         return add_area(l, x, -1, count, to);
     return strcmp(word, "atanh") == 0 ? add_area_tangent(l, x, count, to) : add_tangent(l, x, count, to);
+}
+
+/* The positive part, less the magnitude of the negative one times the slope. */
+bool lowering_prelu(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0], *const slope = l->node->inputs > 1 ? l->in[1] : NULL, *const out = l->out[0];
+    (void)word;
+    if (!slope || !lowering_is_repeated(l, out, slope))
+        return lowering_leave(l, "no slope");
+    float *const below = lowering_scratch(l, x->count), *const above = lowering_scratch(l, x->count);
+    lowering_read(lowering_step(l, below, x->count, "elementwise:%lld,op=neg+relu", (long long)x->count), x->data, x->count);
+    if (!lowering_broadcast_pair(l, "mul", below, out, slope, below))
+        return false;
+    lowering_read(lowering_step(l, above, x->count, "elementwise:%lld,op=relu", (long long)x->count), x->data, x->count);
+    return lowering_add_pair(l, "sub", above, below, x->count, out->data);
 }

@@ -12,18 +12,28 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
 }
 
-/* The same where the library takes the number with the request, one function at a time; a number of 0 stands for none there. */
+/* A function of a number of 0, which the library takes for none. */
+static struct lowered_step *add_zero(struct lowering *l, const char *word, float *to, int64_t count)
+{
+    const char *const op = strncmp(word, "max", 3) == 0   ? "op=relu"
+                           : strncmp(word, "min", 3) == 0 ? "op=neg+relu+neg"
+                           : strncmp(word, "add", 3) == 0 ? "op=mul,number=1"
+                                                          : NULL;
+    if (op)
+        return lowering_step(l, to, count, "elementwise:%lld,%s", (long long)count, op);
+    lowering_leave(l, "%.3s 0", word);
+    return NULL;
+}
+
+/* The same where the library takes the number with the request, one function at a time. */
 static bool add_numbers(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
                         float *to, int64_t count)
 {
     for (unsigned i = 0; i < numbers; i++, from = to) {
         const int length = (int)strcspn(words, "+");
-        const bool is_relu = number[i] == 0 && strncmp(words, "max", 3) == 0;
-        if (number[i] == 0 && !is_relu)
-            return lowering_leave(l, "%.*s 0", length, words);
-        struct lowered_step *const step = is_relu ? lowering_step(l, to, count, "elementwise:%lld,op=relu", (long long)count)
-                                                  : lowering_step(l, to, count, "elementwise:%lld,op=%.*s,number=%.9g",
-                                                                  (long long)count, length, words, (double)number[i]);
+        struct lowered_step *const step = number[i] == 0 ? add_zero(l, words, to, count)
+                                                         : lowering_step(l, to, count, "elementwise:%lld,op=%.*s,number=%.9g",
+                                                                         (long long)count, length, words, (double)number[i]);
         lowering_read(step, from, count);
         words += length + (words[length] != 0);
     }
@@ -367,14 +377,16 @@ static bool add_power(struct lowering *l, const struct net_array *a, const struc
     const double power = b->count == 1 ? net_array_double(b, 0) : NAN;
     float *const to = l->out[0]->data;
     const float number = (float)power;
+    if (a->type != NET_F32 || l->out[0]->type != NET_F32)
+        return lowering_whole_power(l, a, b);
     if (isnan(power) || l->out[0]->count != a->count)
-        return lowering_leave(l, "powers that differ");
+        return lowering_add_power(l, a, b);
     if (power == 2 || power == 0.5)
         return add_function(l, power == 2 ? "square" : "sqrt", 1, 0, a->data, to, a->count);
     if (power != floor(power))
         return lowering_add_chain(l, "pow", &number, 1, a->data, to, a->count);
     if (power < 2 || power > PRODUCTS_MOST)
-        return lowering_leave(l, "the power of %g", power);
+        return lowering_add_power(l, a, b);
     float *const product = lowering_scratch(l, a->count);
     const float *from = a->data;
     for (int left = (int)power - 1; left > 0; left--, from = product)
@@ -419,21 +431,6 @@ bool lowering_celu(struct lowering *l, const char *word)
     return lowering_add_chain(l, "mul", &(const float){1 / alpha}, 1, x->data, part, x->count) &&
            add_function(l, "elu", 1, 0, part, part, x->count) &&
            lowering_add_chain(l, "mul", &alpha, 1, part, l->out[0]->data, x->count);
-}
-
-/* The positive part, less the magnitude of the negative one times the slope. */
-bool lowering_prelu(struct lowering *l, const char *word)
-{
-    const struct net_array *const x = l->in[0], *const slope = l->node->inputs > 1 ? l->in[1] : NULL, *const out = l->out[0];
-    (void)word;
-    if (!slope || !lowering_is_repeated(l, out, slope))
-        return lowering_leave(l, "no slope");
-    float *const below = lowering_scratch(l, x->count), *const above = lowering_scratch(l, x->count);
-    lowering_read(lowering_step(l, below, x->count, "elementwise:%lld,op=neg+relu", (long long)x->count), x->data, x->count);
-    if (!lowering_broadcast_pair(l, "mul", below, out, slope, below))
-        return false;
-    lowering_read(lowering_step(l, above, x->count, "elementwise:%lld,op=relu", (long long)x->count), x->data, x->count);
-    return lowering_add_pair(l, "sub", above, below, x->count, out->data);
 }
 
 /* Operands one after another; the first that is as large as the result is where they are added to. */

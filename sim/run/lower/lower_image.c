@@ -280,9 +280,7 @@ bool lowering_pool(struct lowering *l, const char *word)
     struct net_window w;
     int64_t more = 0;
     char beside[32] = "";
-    if (l->node->outputs > 1 && l->node->output[1] != NET_NONE)
-        return lowering_leave(l, "places of the largest elements");
-    if (!read_window(l, NULL, &w, NULL) || w.dilation[1] != 1)
+    if (lowering_wants(l, 1) || !read_window(l, NULL, &w, NULL) || w.dilation[1] != 1)
         return by_windows(l, word, includes);
     const int64_t high = (w.in[1] + 2 * w.before[1] - w.kernel[1]) / w.stride[1] + 1;
     const int64_t wide = (w.in[2] + 2 * w.before[1] - w.kernel[2]) / w.stride[2] + 1;

@@ -77,6 +77,45 @@ bool lowering_place_of(struct lowering *l, const char *word)
     return lowering_holds(l);
 }
 
+/* 1 at the place of the largest, 0 elsewhere: each place is compared with it. */
+bool lowering_hardmax(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    struct rows r;
+    (void)word;
+    if (!rows_of(l, x, net_attr_int(l->node, "axis", -1), &r))
+        return false;
+    if (net_attr_int(l->node, "flat", 0)) { /* of opsets before 13: all from the axis on is one row */
+        r.axis *= r.inner;
+        r.inner = 1;
+    }
+    const int64_t rows = r.batch * r.inner;
+    const bool turns = r.inner > 1;
+    void *const turned = turns ? lowering_scratch(l, x->count) : x->data, *const place = lowering_scratch(l, rows);
+    void *const each = lowering_scratch(l, x->count), *const holds = lowering_scratch(l, x->count);
+    void *const to = turns ? lowering_scratch(l, x->count) : l->out[0]->data;
+    int32_t *const counted = lowering_scratch(l, r.axis);
+    const struct net_array all = {.type = NET_I32, .dims = 2, .shape = {rows, r.axis}, .count = x->count};
+    const struct net_array best = {.type = NET_I32, .dims = 2, .shape = {rows, 1}, .count = rows, .data = place};
+    for (int64_t i = 0; counted && i < r.axis; i++)
+        counted[i] = (int32_t)i;
+    if (turns)
+        lowering_turn(l, NET_F32, x->data, r.batch, r.axis, r.inner, turned);
+    lowering_read(lowering_step(l, place, rows, "reduce:%lldx%lld,op=argmax", (long long)rows, (long long)r.axis), turned,
+                  x->count);
+    lowering_repeat(l, &all, &best, each);
+    struct lowered_step *const step =
+        lowering_step(l, holds, x->count, "compare:%lld,op=eq,of=i32,period=%lld", (long long)x->count, (long long)r.axis);
+    if (step)
+        step->operands.result_bytes = (uint64_t)x->count;
+    lowering_read(step, each, x->count);
+    lowering_read(step, counted, r.axis);
+    lowering_add_cast(l, NET_BOOL, holds, NET_F32, to, x->count);
+    if (turns)
+        lowering_turn(l, NET_F32, to, r.batch, r.inner, r.axis, l->out[0]->data);
+    return lowering_holds(l);
+}
+
 /* Places by a kernel; what stands there is fetched from them, which count from the beginning of each row. */
 static void fetch(struct lowering *l, const void *from, const int32_t *place, const struct rows *r, int64_t count, void *to)
 {

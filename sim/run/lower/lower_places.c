@@ -127,8 +127,10 @@ static bool put_among(struct lowering *l, size_t operand)
     const struct net_array *const x = l->in[0], *const more = l->in[operand], *const out = l->out[0];
     const char *const reduction = net_attr_text(l->node, "reduction", "none");
     const int64_t all = x->count + more->count, words = lowering_words(x->type);
-    if (strcmp(reduction, "none") != 0 || more->count == 0)
-        return lowering_leave(l, more->count ? "elements that are added up" : "there are no elements");
+    if (more->count == 0)
+        return lowering_leave(l, "there are no elements");
+    if (strcmp(reduction, "none") != 0)
+        return lowering_scatter_pairs(l, reduction);
     struct net_array *const moved = move_places(l, 0, operand);
     void *const table = moved ? lowering_scratch(l, all * words) : NULL;
     struct lowered_step *const step =

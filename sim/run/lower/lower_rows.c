@@ -47,25 +47,20 @@ static const char *norm_layout(const struct lowering *l, int64_t rows, const str
     return l->part == PART_ANE && constant && rows >= PIXELS_LEAST ? ",channels=1" : "";
 }
 
-static bool is_wanted(const struct lowering *l, size_t k)
-{
-    return k < l->node->outputs && l->node->output[k] != NET_NONE && l->out[k];
-}
-
 /* What LayerNormalization says of each row beside the result: its mean, and one over its deviation. */
 static bool add_moments(struct lowering *l, int64_t rows, int64_t columns)
 {
     const struct net_array *const x = l->in[0];
     const int64_t shape[2] = {rows, columns}, each[2] = {rows, 1};
     const float epsilon = (float)net_attr_real(l->node, "epsilon", 1e-5);
-    float *const mean = is_wanted(l, 1) ? l->out[1]->data : lowering_scratch(l, rows);
+    float *const mean = lowering_wants(l, 1) ? l->out[1]->data : lowering_scratch(l, rows);
     struct net_array all = {.type = NET_F32, .dims = 2, .count = x->count}, centre = {.type = NET_F32, .dims = 2, .count = rows};
     memcpy(all.shape, shape, sizeof shape);
     memcpy(centre.shape, each, sizeof each);
     centre.data = mean;
     lowering_read(lowering_step(l, mean, rows, "reduce:%lldx%lld,op=mean", (long long)rows, (long long)columns), x->data,
                   x->count);
-    if (!is_wanted(l, 2))
+    if (!lowering_wants(l, 2))
         return lowering_holds(l);
     float *const apart = lowering_scratch(l, x->count), *const spread = l->out[2]->data;
     if (!apart || !lowering_broadcast_pair(l, "sub", x->data, &all, &centre, apart))
@@ -84,7 +79,7 @@ bool lowering_norm(struct lowering *l, const char *word)
     const struct net_array *const x = l->in[0], *const gamma = l->in[1], *const beta = l->node->inputs > 2 ? l->in[2] : NULL;
     const bool centred = strcmp(word, "layernorm") == 0;
     unsigned axis;
-    if (!centred && is_wanted(l, 1))
+    if (!centred && lowering_wants(l, 1))
         return lowering_leave(l, "a deviation as a result");
     if (!axis_of(l, net_attr_int(l->node, "axis", -1), &axis))
         return false;
@@ -98,7 +93,7 @@ bool lowering_norm(struct lowering *l, const char *word)
     lowering_read(step, gamma->data, columns);
     if (centred)
         lowering_read(step, beta ? beta->data : lowering_scratch(l, columns), columns);
-    return (!is_wanted(l, 1) && !is_wanted(l, 2)) || add_moments(l, rows, columns);
+    return (!lowering_wants(l, 1) && !lowering_wants(l, 2)) || add_moments(l, rows, columns);
 }
 
 /* The libraries' order of the parameters: mean, variance, scale, offset; the Neural Engine's: scale, offset, mean, variance. */
@@ -217,12 +212,18 @@ bool lowering_lrn(struct lowering *l, const char *word)
            lowering_add_pair(l, "mul", x->data, sum, x->count, l->out[0]->data);
 }
 
+bool lowering_reduces_nothing(const struct net_node *node, struct net_array *const *in)
+{
+    const struct net_array *const axes = node->inputs > 1 ? in[1] : NULL;
+    return (!axes || !axes->count) && net_attr_int(node, "noop_with_empty_axes", 0);
+}
+
 /* Which dimensions are reduced, as bits; all when nothing is said. */
 static bool reduced_of(struct lowering *l, unsigned *bits)
 {
     const struct net_array *const x = l->in[0], *const axes = l->node->inputs > 1 ? l->in[1] : NULL;
     *bits = axes && axes->count ? 0 : (1U << x->dims) - 1;
-    if (*bits && net_attr_int(l->node, "noop_with_empty_axes", 0))
+    if (lowering_reduces_nothing(l->node, l->in))
         return lowering_leave(l, "nothing to be reduced");
     for (int64_t i = 0; axes && i < axes->count; i++) {
         unsigned at;

@@ -99,6 +99,10 @@ bool lowering_whole_pair(struct lowering *l, const char *word)
     const bool orders = strcmp(word, "min") == 0 || strcmp(word, "max") == 0;
     const struct net_array *a, *b;
     const bool divides = strcmp(word, "div") == 0;
+    if (strcmp(word, "pow") == 0 && l->node->inputs == 2 && l->in[1] && l->out[0])
+        return lowering_whole_power(l, l->in[0], l->in[1]);
+    if (lowering_is_narrow(l, orders || divides))
+        return lowering_narrow_pair(l, word);
     if (strcmp(word, "add") != 0 && strcmp(word, "sub") != 0 && strcmp(word, "mul") != 0 && !orders && !divides)
         return lowering_leave(l, "the library's %s has no version of whole numbers", l->node->op);
     if (!pair_of(l, strcmp(word, "sub") != 0 && !divides, &a, &b))
@@ -114,6 +118,8 @@ bool lowering_whole_clip(struct lowering *l, const char *word)
     const struct net_array *const x = l->in[0], *const out = l->out[0];
     const void *from = x->data;
     (void)word;
+    if (lowering_is_narrow(l, true))
+        return lowering_narrow_clip(l);
     if (!out || x->count == 0 || x->type == NET_F32 || !has_order(x->type))
         return lowering_leave(l, "the library's Clip has no version of type %s", net_type_name(x->type));
     for (size_t k = 1; k < l->node->inputs && k < 3; k++) {
@@ -174,17 +180,38 @@ bool lowering_is_nan(struct lowering *l, const char *word)
     return add_pair(l, "compare", "eq", x, x->data, x, NET_BOOL, same) && add_not(l, same, x->count, l->out[0]->data);
 }
 
-/* to = whether x op number, one number for all. */
-static void compare_with(struct lowering *l, const char *op, const struct net_array *x, float number, void *to)
+void lowering_add_test(struct lowering *l, const char *op, const float *x, float number, int64_t count, void *to)
 {
     float *const own = lowering_scratch(l, 1);
     char options[40];
     if (own)
         *own = number;
     snprintf(options, sizeof options, ",op=%s,period=1", op);
-    struct lowered_step *const step = add_step(l, "compare", to, NET_BOOL, x->count, options);
-    lowering_read(step, x->data, x->count);
+    struct lowered_step *const step = add_step(l, "compare", to, NET_BOOL, count, options);
+    lowering_read(step, x, count);
     lowering_read(step, own, 1);
+}
+
+void lowering_add_comparison(struct lowering *l, const char *op, const float *a, const float *b, int64_t count, void *to)
+{
+    char options[40];
+    snprintf(options, sizeof options, ",op=%s", op);
+    struct lowered_step *const step = add_step(l, "compare", to, NET_BOOL, count, options);
+    lowering_read(step, a, count);
+    lowering_read(step, b, count);
+}
+
+bool lowering_add_choice(struct lowering *l, const struct lowering_choice *c, int64_t count, void *to)
+{
+    static const char *const words[] = {"none", "a", "b", "both"};
+    const unsigned one_a = c->one_a && count > 1, one_b = c->one_b && count > 1;
+    char options[60];
+    snprintf(options, sizeof options, ",of=%s,single=%s", word_of(c->type), words[one_a + 2 * one_b]);
+    struct lowered_step *const step = add_step(l, "select", to, c->type, count, options);
+    lowering_read_elements(step, NET_BOOL, c->condition, count);
+    lowering_read_elements(step, c->type, c->a, one_a ? 1 : count);
+    lowering_read_elements(step, c->type, c->b, one_b ? 1 : count);
+    return lowering_holds(l);
 }
 
 /* What is as large as infinity, of either sign or of one. */
@@ -195,12 +222,14 @@ bool lowering_is_inf(struct lowering *l, const char *word)
     (void)word;
     if (!x || !l->out[0] || x->count == 0 || x->type != NET_F32 || (!above && !below))
         return lowering_leave(l, "no elements, other types than f32, or infinities of no sign");
-    struct net_array size = *x;
+    lowering_add_test(l, "eq", x->data, above ? INFINITY : -INFINITY, x->count, l->out[0]->data);
     if (above && below) {
-        size.data = lowering_scratch(l, x->count);
-        lowering_read(lowering_step(l, size.data, x->count, "elementwise:%lld,op=abs", (long long)x->count), x->data, x->count);
+        void *const other = lowering_scratch(l, x->count);
+        lowering_add_test(l, "eq", x->data, -INFINITY, x->count, other);
+        struct lowered_step *const step = add_step(l, "integer", l->out[0]->data, NET_BOOL, x->count, ",op=or,of=u8");
+        lowering_read_elements(step, NET_BOOL, l->out[0]->data, x->count);
+        lowering_read_elements(step, NET_BOOL, other, x->count);
     }
-    compare_with(l, "eq", &size, above ? INFINITY : -INFINITY, l->out[0]->data);
     return lowering_holds(l);
 }
 
@@ -210,12 +239,27 @@ bool lowering_threshold(struct lowering *l, const char *word)
     const struct net_array *const x = l->in[0];
     void *const above = lowering_scratch(l, x->count), *const zero = lowering_scratch(l, 1);
     (void)word;
-    compare_with(l, "gt", x, (float)net_attr_real(l->node, "alpha", 1), above);
-    struct lowered_step *const step = add_step(l, "select", l->out[0]->data, NET_F32, x->count, x->count > 1 ? ",single=b" : "");
-    lowering_read_elements(step, NET_BOOL, above, x->count);
-    lowering_read(step, x->data, x->count);
-    lowering_read(step, zero, 1);
-    return lowering_holds(l);
+    const struct lowering_choice choice = {.condition = above, .a = x->data, .b = zero, .one_b = true, .type = NET_F32};
+    lowering_add_test(l, "gt", x->data, (float)net_attr_real(l->node, "alpha", 1), x->count, above);
+    return lowering_add_choice(l, &choice, x->count, l->out[0]->data);
+}
+
+/* x + bias below -lambda, x - bias above lambda, and 0 in between. */
+bool lowering_shrink(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const float lambda = (float)net_attr_real(l->node, "lambd", 0.5), bias = (float)net_attr_real(l->node, "bias", 0);
+    float *const part = lowering_scratch(l, x->count), *const zero = lowering_scratch(l, 1), *const out = l->out[0]->data;
+    void *const holds = lowering_scratch(l, x->count);
+    const struct lowering_choice below = {.condition = holds, .a = part, .b = zero, .one_b = true, .type = NET_F32};
+    const struct lowering_choice above = {.condition = holds, .a = part, .b = out, .type = NET_F32};
+    (void)word;
+    lowering_add_test(l, "lt", x->data, -lambda, x->count, holds);
+    if (!lowering_add_chain(l, "add", &bias, 1, x->data, part, x->count) || !lowering_add_choice(l, &below, x->count, out))
+        return false;
+    lowering_add_test(l, "gt", x->data, lambda, x->count, holds);
+    return lowering_add_chain(l, "add", &(const float){-bias}, 1, x->data, part, x->count) &&
+           lowering_add_choice(l, &above, x->count, out);
 }
 
 /* 1 above zero, less 1 below it. */
@@ -226,7 +270,7 @@ bool lowering_sign(struct lowering *l, const char *word)
     float *const number[2] = {lowering_scratch(l, x->count), lowering_scratch(l, x->count)};
     (void)word;
     for (unsigned i = 0; i < 2; i++) {
-        compare_with(l, i ? "lt" : "gt", x, 0, holds[i]);
+        lowering_add_test(l, i ? "lt" : "gt", x->data, 0, x->count, holds[i]);
         lowering_read_elements(add_step(l, "cast", number[i], NET_F32, x->count, ",from=u8"), NET_BOOL, holds[i], x->count);
     }
     return lowering_add_pair(l, "sub", number[0], number[1], x->count, l->out[0]->data);
@@ -242,17 +286,14 @@ bool lowering_where(struct lowering *l, const char *word)
     for (size_t k = 0; k < 3; k++)
         if (!lowering_is_repeated(l, out, l->in[k]))
             return false;
-    static const char *const words[] = {"none", "a", "b", "both"};
-    const unsigned one_a = l->in[1]->count == 1 && out->count > 1, one_b = l->in[2]->count == 1 && out->count > 1;
-    char options[60];
-    const void *const condition = whole_of(l, l->in[0]), *const a = one_a ? l->in[1]->data : whole_of(l, l->in[1]);
-    const void *const b = one_b ? l->in[2]->data : whole_of(l, l->in[2]);
-    snprintf(options, sizeof options, ",of=%s,single=%s", word_of(out->type), words[one_a + 2 * one_b]);
-    struct lowered_step *const step = add_step(l, "select", out->data, out->type, out->count, options);
-    lowering_read_elements(step, NET_BOOL, condition, out->count);
-    lowering_read_elements(step, out->type, a, one_a ? 1 : out->count);
-    lowering_read_elements(step, out->type, b, one_b ? 1 : out->count);
-    return lowering_holds(l);
+    const bool one_a = l->in[1]->count == 1 && out->count > 1, one_b = l->in[2]->count == 1 && out->count > 1;
+    const struct lowering_choice choice = {.condition = whole_of(l, l->in[0]),
+                                           .a = one_a ? l->in[1]->data : whole_of(l, l->in[1]),
+                                           .b = one_b ? l->in[2]->data : whole_of(l, l->in[2]),
+                                           .one_a = one_a,
+                                           .one_b = one_b,
+                                           .type = out->type};
+    return lowering_add_choice(l, &choice, out->count, out->data);
 }
 
 void lowering_add_cast(struct lowering *l, enum net_type from, const void *x, enum net_type to, void *out, int64_t count)
@@ -325,6 +366,8 @@ bool lowering_bits(struct lowering *l, const char *word)
         return word_of(a->type)
                    ? add_complement(l, a)
                    : lowering_leave(l, "the library's %s has no version of type %s", l->node->op, net_type_name(a->type));
+    if (shift && lowering_is_narrow(l, false))
+        return lowering_narrow_pair(l, strcmp(net_attr_text(l->node, "direction", "LEFT"), "LEFT") == 0 ? "shl" : "shr");
     if (shift)
         word = strcmp(net_attr_text(l->node, "direction", "LEFT"), "LEFT") == 0 ? "shl" : "shr";
     return pair_of(l, !shift, &a, &b) && add_pair(l, "integer", word, l->out[0], whole_of(l, a), b, a->type, l->out[0]->data);
@@ -349,6 +392,8 @@ bool lowering_modulo(struct lowering *l, const char *word)
     const bool as_c = net_attr_int(l->node, "fmod", 0) != 0;
     const struct net_array *a, *b;
     (void)word;
+    if (lowering_is_narrow(l, true))
+        return lowering_narrow_pair(l, as_c ? "rem" : "mod");
     if (!pair_of(l, false, &a, &b))
         return false;
     if (!has_order(a->type) || l->out[0]->type != a->type)

@@ -182,6 +182,42 @@ static bool windows_as_rows(struct lowering *l, const struct lowered_conv *v, bo
     return ok;
 }
 
+/* The number of an element among those of all images, by columns where the node asks for that. */
+static int64_t number_of(const struct lowering *l, const struct lowered_conv *v, int64_t plane, int64_t at)
+{
+    const int64_t wide = v->w.in[2], high = v->w.in[1];
+    const bool by_columns = net_attr_int(l->node, "storage_order", 0) != 0;
+    return plane * v->image + (by_columns ? at / (wide * high) * wide * high + at % wide * high + at / wide % high : at);
+}
+
+/* Where the largest element of each window stands: the kernel gives its place in the window, a table the place of that. */
+static bool add_numbers(struct lowering *l, const struct lowered_conv *v, const float *windows)
+{
+    const int64_t rows = v->n * v->c * v->points, all = rows * v->kernel;
+    int32_t *const table = lowering_scratch(l, all), *const first = lowering_scratch(l, rows),
+                   *const at = lowering_scratch(l, rows);
+    int32_t *const number = lowering_scratch(l, rows);
+    if (!table || !first || !at || !number || v->n * v->c * v->image >= INT32_MAX)
+        return lowering_leave(l, "memory is out, or more than 2^31 elements");
+    for (int64_t i = 0; i < all; i++) {
+        const int64_t point = i / v->kernel % v->points, inside = place_in_window(&v->w, i % v->kernel, point);
+        table[i] =
+            (int32_t)number_of(l, v, i / v->kernel / v->points, inside < 0 ? any_in_window(&v->w, v->kernel, point) : inside);
+    }
+    for (int64_t i = 0; i < rows; i++)
+        first[i] = (int32_t)(i * v->kernel);
+    lowering_read(lowering_step(l, at, rows, "reduce:%lldx%lld,op=argmax", (long long)rows, (long long)v->kernel), windows, all);
+    struct lowered_step *const whole = lowering_step(l, at, rows, "integer:%lld,op=add,of=i32", (long long)rows);
+    lowering_read(whole, at, rows);
+    lowering_read(whole, first, rows);
+    struct lowered_step *const fetch =
+        lowering_moves(lowering_step(l, number, rows, "gather:%lldx1x%lld", (long long)all, (long long)rows), NET_I32, rows);
+    lowering_read_elements(fetch, NET_I32, table, all);
+    lowering_read(fetch, at, rows);
+    lowering_add_cast(l, NET_I32, number, NET_I64, l->out[1]->data, rows);
+    return lowering_holds(l);
+}
+
 bool lowering_pool_by_windows(struct lowering *l, const struct net_window *window, bool largest, bool border)
 {
     const struct net_array *const x = l->in[0], *const out = l->out[0];
@@ -197,7 +233,7 @@ bool lowering_pool_by_windows(struct lowering *l, const struct net_window *windo
                                 largest ? "max" : "sum"),
                   windows, rows * v.kernel);
     if (largest)
-        return lowering_holds(l);
+        return lowering_wants(l, 1) ? add_numbers(l, &v, windows) : lowering_holds(l);
     for (int64_t i = 0; part && i < v.points; i++)
         part[i] = 1 / (float)counted(&v.w, i, border);
     struct lowered_step *const step =

@@ -90,6 +90,15 @@ int64_t lowering_amx_rows(const struct lowering *l, int64_t count);
 /* The kernel's weights are known before the network runs: on units that bring them into a layout of their own by a launch, that
  * is done once, when the network is loaded. */
 void lowering_load_weights(struct lowering *l, struct lowered_step *step);
+/* Between these, steps are those of cores in f32 where the Neural Engine is asked for. */
+struct lowering_cores {
+    enum orch_part part;
+    unsigned first;
+};
+struct lowering_cores lowering_begin_cores(struct lowering *l);
+void lowering_end_cores(struct lowering *l, const struct lowering_cores *before);
+/* Whether somebody reads the result of this number. */
+bool lowering_wants(const struct lowering *l, size_t result);
 /* Everything that was added could be added. */
 bool lowering_holds(const struct lowering *l);
 
@@ -161,6 +170,15 @@ bool lowering_prelu(struct lowering *l, const char *word);
 bool lowering_by_places(struct lowering *l, const char *word);
 bool lowering_resize(struct lowering *l, const char *word);
 bool lowering_conv_transpose(struct lowering *l, const char *word);
+bool lowering_loss(struct lowering *l, const char *word);
+bool lowering_constant_of_shape(struct lowering *l, const char *word);
+bool lowering_eye_like(struct lowering *l, const char *word);
+bool lowering_window(struct lowering *l, const char *word);
+bool lowering_hardmax(struct lowering *l, const char *word);
+bool lowering_shrink(struct lowering *l, const char *word);
+bool lowering_non_zero(struct lowering *l, const char *word);
+bool lowering_nms(struct lowering *l, const char *word);
+bool lowering_angle(struct lowering *l, const char *word);
 bool lowering_lstm(struct lowering *l, const char *word);
 bool lowering_gru(struct lowering *l, const char *word);
 bool lowering_rnn(struct lowering *l, const char *word);
@@ -170,12 +188,34 @@ bool lowering_gather_places(struct lowering *l, enum net_type type, const void *
                             int64_t count, int64_t columns, void *to);
 /* Elements of `b`, of any type that kernels move, as ONNX repeats them over the shape of `shape`; returns `to`. */
 const void *lowering_repeat(struct lowering *l, const struct net_array *shape, const struct net_array *b, void *to);
+/* No axes, which by its attribute means that nothing is reduced. */
+bool lowering_reduces_nothing(const struct net_node *node, struct net_array *const *in);
 /* Whether it can be repeated so; else that is the reason. */
 bool lowering_is_repeated(struct lowering *l, const struct net_array *shape, const struct net_array *b);
 /* Elements after which `b` begins again when its dimensions stand below the last ones of `shape`; 0 = it is not so simple. */
 int64_t lowering_period(const struct net_array *shape, const struct net_array *b);
 /* out = x in another type, of those that kernels of whole numbers have. */
 void lowering_add_cast(struct lowering *l, enum net_type from, const void *x, enum net_type to, void *out, int64_t count);
+/* ScatterND and ScatterElements that add, multiply, or take the largest or least. */
+bool lowering_scatter_pairs(struct lowering *l, const char *reduction);
+/* Powers of numbers, and of whole numbers, by operands that differ. */
+bool lowering_add_power(struct lowering *l, const struct net_array *a, const struct net_array *b);
+bool lowering_whole_power(struct lowering *l, const struct net_array *a, const struct net_array *b);
+/* Whether the first operand is of a type of whole numbers that kernels have only in a wider one: i8, u16, i16, u32 and u64, the
+ * ones without a sign of 32 and 64 bits where it is of account (`ordered`); and the node in that type. */
+bool lowering_is_narrow(const struct lowering *l, bool ordered);
+bool lowering_narrow_pair(struct lowering *l, const char *op);
+bool lowering_narrow_clip(struct lowering *l);
+/* to = truth values: x op number, or a op b. */
+void lowering_add_test(struct lowering *l, const char *op, const float *x, float number, int64_t count, void *to);
+void lowering_add_comparison(struct lowering *l, const char *op, const float *a, const float *b, int64_t count, void *to);
+/* to = a where the truth value holds, else b; either may be one element for all. */
+struct lowering_choice {
+    const void *condition, *a, *b;
+    bool one_a, one_b;
+    enum net_type type;
+};
+bool lowering_add_choice(struct lowering *l, const struct lowering_choice *c, int64_t count, void *to);
 /* Elements in the order of [batch][columns][rows] that were in [batch][rows][columns]. */
 void lowering_turn(struct lowering *l, enum net_type type, const void *from, int64_t batch, int64_t rows, int64_t columns,
                    void *to);

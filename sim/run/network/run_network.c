@@ -134,14 +134,28 @@ static bool share_tensors(const struct run_network *n, const struct lowering *l,
     return ok;
 }
 
+static bool has_no_elements(struct net_array *const *out, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (out[k] && out[k]->count > 0)
+            return false;
+    return true;
+}
+
 static bool compute(struct run_network *n, const struct lowering_rule *rule, const char *title, struct lowering *l, bool *done,
                     struct orch_error *error)
 {
     const double macs = run_network_macs(n->model, l->node, l->in);
     n->macs_known += macs;
-    const bool made = run_network_make(l->node, l->in, n->characteristics, l->out);
+    const bool made = run_network_make(l->node, l->in, n->characteristics, l->out) ||
+                      (!run_network_has_no_values(n) && run_network_make_by_values(l->node, l->in, l->out));
     if (!made)
         lowering_leave(l, "its shape is not known beforehand");
+    if (made && has_no_elements(l->out, l->node->outputs)) {
+        run_network_drop(l->out, l->node->outputs);
+        return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none", "there are no elements") ||
+               orch_no_memory(error);
+    }
     const bool lowered = lowering_holds(l) && lowering_apply(l, rule);
     begin_tensors(n, l);
     if (lowered && l->amx_share > 0 && !share_tensors(n, l, error))
@@ -199,6 +213,14 @@ void run_network_title(const struct net_node *node, char *title, size_t size)
     snprintf(title, size, "%.60s%s%.120s", node->op, node->name && node->name[0] ? " " : "", node->name ? node->name : "");
 }
 
+static const char *view_text(const struct net_node *node)
+{
+    const bool counts = strcmp(node->op, "Shape") == 0 || strcmp(node->op, "Size") == 0;
+    return counts                          ? "a number of elements, which the host knows"
+           : strcmp(node->op, "Cast") == 0 ? "the same elements by another name"
+                                           : "the same elements in another shape";
+}
+
 static bool node_on_unit(void *context, const struct net_node *node, struct net_array *const *in, struct net_array **out,
                          bool *done, struct orch_error *error)
 {
@@ -223,9 +245,7 @@ static bool node_on_unit(void *context, const struct net_node *node, struct net_
         return leave(n, node, in, title, "no rule lowers this operator to kernels", error);
     }
     if (lowering_is_view(rule, node, in, run_network_in_halves(n)))
-        return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none",
-                                 strcmp(node->op, "Cast") == 0 ? "the same elements by another name"
-                                                               : "the same elements in another shape") ||
+        return run_placement_add(&n->result->placement, title, RUN_NETWORK_VIEW, "none", view_text(node)) ||
                orch_no_memory(error);
     struct lowering *const l = calloc(1, sizeof *l);
     if (!l)

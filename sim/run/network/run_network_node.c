@@ -90,6 +90,21 @@ bool run_network_make(const struct net_node *node, struct net_array *const *in, 
     return ok;
 }
 
+bool run_network_make_by_values(const struct net_node *node, struct net_array *const *in, struct net_array **out)
+{
+    struct orch_error unused = {0};
+    struct net_array **const own = calloc(node->outputs + 1, sizeof(*own));
+    bool ok = own && net_evaluate_node(node, in, own, NULL, &unused);
+    run_network_drop(out, node->outputs);
+    for (size_t k = 0; ok && k < node->outputs; k++)
+        if (own[k])
+            ok = (out[k] = net_array_new(own[k]->type, own[k]->shape, own[k]->dims, &unused)) != NULL;
+    if (own)
+        run_network_drop(own, node->outputs);
+    free(own);
+    return ok;
+}
+
 static bool has_shapes(const struct net_model *model, const net_id *id, size_t count)
 {
     for (size_t k = 0; k < count; k++)

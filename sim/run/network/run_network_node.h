@@ -12,6 +12,9 @@ bool run_network_in_halves(const struct run_network *n);
 /* Makes the results, as zeros, of the shapes that the node's rule states of these operands; false when it leaves one open.
  * `blank`: nobody will write those that are no whole numbers. */
 bool run_network_make(const struct net_node *node, struct net_array *const *in, bool blank, struct net_array **out);
+/* The same where shapes hang on values (NonZero, Compress): a unit would write as many and say how many there are, here the
+ * reference says it beforehand. Elements are zeros. */
+bool run_network_make_by_values(const struct net_node *node, struct net_array *const *in, struct net_array **out);
 /* Multiplications of the node; where shapes hang on numbers of the run, by those that its operands have. */
 double run_network_macs(const struct net_model *model, const struct net_node *node, struct net_array *const *in);
 void run_network_drop(struct net_array **out, size_t count);

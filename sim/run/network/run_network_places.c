@@ -41,10 +41,19 @@ static int64_t places_of(const struct net_model *model, const struct net_node *n
         const char *op;
         size_t input;
         bool by_axis, axes; /* axes: the numbers are dimensions themselves, of which the first is always there */
-    } rows[] = {{"Gather", 1, true, false},    {"GatherElements", 1, true, false}, {"ScatterElements", 1, true, false},
-                {"GatherND", 1, false, false}, {"ScatterND", 1, false, false},     {"CumSum", 1, false, true},
-                {"Unsqueeze", 1, false, true}, {"ReduceSum", 1, false, true},      {"ReduceMean", 1, false, true},
-                {"ReduceMax", 1, false, true}, {"ReduceMin", 1, false, true}};
+    } rows[] = {{"Gather", 1, true, false},
+                {"GatherElements", 1, true, false},
+                {"ScatterElements", 1, true, false},
+                {"GatherND", 1, false, false},
+                {"ScatterND", 1, false, false},
+                {"CumSum", 1, false, true},
+                {"Unsqueeze", 1, false, true},
+                {"ReduceSum", 1, false, true},
+                {"ReduceMean", 1, false, true},
+                {"ReduceMax", 1, false, true},
+                {"ReduceMin", 1, false, true},
+                {"NegativeLogLikelihoodLoss", 1, false, false},
+                {"SoftmaxCrossEntropyLoss", 1, false, false}};
     for (size_t k = 0; k < ARRAY_COUNT(rows); k++)
         if (rows[k].input == input && strcmp(rows[k].op, node->op) == 0)
             return rows[k].axes ? 1 : dimension(&model->value[node->input[0]].shape, node, rows[k].by_axis, most);

@@ -6,6 +6,7 @@
 #include "sim/network/onnx/onnx.h"
 #include "sim/network/operators/run.h"
 #include "sim/network/passes/pass.h"
+#include "tests/sim/network/onnx_cases.h"
 #include "tests/support/suite.h"
 
 #include <dirent.h>
@@ -30,18 +31,6 @@ struct table {
     unsigned count[3], kinds[3]; /* kinds: of those that are about inference with tensors */
     const char *verbose;
 };
-
-/* Training, text and sequences are no part of what networks compute here. */
-static bool is_inference(const char *name)
-{
-    static const char *const others[] = {"adagrad",   "adam",     "momentum",      "nesterov", "training",
-                                         "bernoulli", "sequence", "strnormalizer", "tfidf",    "optional",
-                                         "STRING",    "_opt",     "_seq",          "loop13",   "loop16"};
-    for (size_t k = 0; k < ARRAY_COUNT(others); k++)
-        if (strstr(name, others[k]))
-            return false;
-    return true;
-}
 
 static bool shape_holds(const struct net_model *model, size_t output, const struct net_array *expected)
 {
@@ -127,7 +116,7 @@ static bool run_folder(const char *folder, struct table *t)
         if (strncmp(entry[k]->d_name, "test_", 5) == 0) {
             const enum verdict v = judge(path, op, sizeof op, &error);
             t->count[v]++;
-            if (is_inference(entry[k]->d_name))
+            if (onnx_case_is_inference(entry[k]->d_name))
                 t->kinds[v]++;
             note(t, op, v);
             if (v != PASSED && t->verbose)

@@ -70,6 +70,7 @@ static const struct steered_case neon_cases[] = {
     {"slice:40x50,h=20,w=21,row=3,column=5", "f32"},
     {"broadcast:40x65", "f32"},
     {"topk:17x90,k=5", "f32"},
+    {"nms:2x3x60,k=20", "f32"},
     {"integer:4000,of=i64,op=mul", "f32"},
     {"integer:4000,of=i32,op=mod,period=8", "f32"},
     {"integer:4000,of=u8,op=shr", "f32"},

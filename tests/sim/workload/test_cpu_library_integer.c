@@ -68,6 +68,15 @@ static void test_topk(void)
     neon_refused("topk:3x4,k=5", "f32", "at most columns");
 }
 
+/* Boxes of classes that overlap, against the definition; one box; as many as are wanted and fewer. */
+static void test_nms(void)
+{
+    static const char *const workloads[] = {"nms:1x1x1,k=1", "nms:2x3x40,k=40", "nms:1x2x60,k=5,center=1", "nms:3x1x33,k=33"};
+    static const char *const numbers[] = {"f32"};
+    neon_all(workloads, ARRAY_COUNT(workloads), numbers, ARRAY_COUNT(numbers));
+    neon_refused("nms:1x1x4,k=5", "f32", "at most the number of boxes");
+}
+
 static void test_cast(void)
 {
     static const char *const workloads[] = {"cast:1,to=i32",           "cast:4101,to=i64",        "cast:35,to=u8",
@@ -109,5 +118,6 @@ static const struct suite_test tests[] = {
     {"choices", test_select},
     {"other types", test_cast},
     {"places of the largest", test_topk},
+    {"boxes that stay", test_nms},
 };
 SUITE_MAIN("neon whole numbers", tests)

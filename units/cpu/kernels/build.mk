@@ -3,7 +3,7 @@
 NEON_DIR := units/cpu/kernels/native
 # Compiled once for each type of elements, and once.
 NEON_TYPED := $(addprefix $(NEON_DIR)/,gemm.c gemv.c elementwise.c rows.c reduce.c image.c attention.c attention_cache.c embedding.c rope.c conv.c conv_direct.c conv_winograd.c gemm_dots.c convert.c compare.c topk.c)
-NEON_PLAIN := $(addprefix $(NEON_DIR)/,crew.c function.c conv_i8.c gemm_double.c gemm_half.c gemm_i8.c gemm_tile.c gemv_blocks.c gemm_blocks.c attention_cached.c integer.c)
+NEON_PLAIN := $(addprefix $(NEON_DIR)/,crew.c function.c conv_i8.c gemm_double.c gemm_half.c gemm_i8.c gemm_tile.c gemv_blocks.c gemm_blocks.c attention_cached.c integer.c nms.c)
 NEON_TYPES := F32 F16 BF16
 # The same for each size of elements in bits.
 NEON_SIZED := $(NEON_DIR)/move.c

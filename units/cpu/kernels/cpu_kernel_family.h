@@ -35,6 +35,7 @@ extern const struct arguments_unit cpu_kernel_neon;
     X(quantise) \
     X(convert) \
     X(topk) \
+    X(nms) \
     X(integer) \
     X(compare) \
     X(select) \

@@ -1,10 +1,11 @@
-/* pool, globalpool and resize: native/image.c; a plane is reduced as a row (native/reduce.c). */
+/* pool, globalpool and resize: native/image.c; nms: native/nms.c; a plane is reduced as a row (native/reduce.c). */
 #include "units/cpu/kernels/cpu_kernel_family.h"
 
 #include <stdio.h>
 
 static const struct kernel_parameter pool_parameters[] = {ROUTINE_POOL_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter globalpool_parameters[] = {ROUTINE_GLOBALPOOL_PARAMETERS, {.name = NULL}};
+static const struct kernel_parameter nms_parameters[] = {ROUTINE_NMS_PARAMETERS, {.name = NULL}};
 static const struct kernel_parameter resize_parameters[] = {ROUTINE_RESIZE_PARAMETERS, {.name = NULL}};
 
 static struct routine_call *add_call(const struct routine_request *r, struct routine_work *w, const char *name, const char *items,
@@ -31,6 +32,19 @@ static bool build_pool(const struct routine_request *r, struct routine_work *w, 
     routine_pass(c, operation_pool_side(r, true));
     routine_pass(c, operation_pool_side(r, false));
     for (unsigned value = POOL_R; value <= POOL_INCLUDE_PAD; value++)
+        routine_pass(c, r->value[value]);
+    return true;
+}
+
+static bool build_nms(const struct routine_request *r, struct routine_work *w, struct isa_error *error)
+{
+    const int64_t rows = r->value[NMS_BATCHES] * r->value[NMS_CLASSES];
+    struct routine_call *const c = routine_add_call(w, "neon_nms", ROUTINE_TYPES, "classes", (uint64_t)rows);
+    (void)error;
+    snprintf(w->variant, sizeof w->variant, "neon_nms");
+    for (unsigned operand = 0; operand < 4; operand++)
+        routine_pass_operand(c, operand, 0);
+    for (unsigned value = NMS_CLASSES; value <= NMS_CENTER; value++)
         routine_pass(c, r->value[value]);
     return true;
 }
@@ -74,3 +88,10 @@ const struct routine cpu_kernel_resize = {
     &operation_resize, "c=C,h=H,w=W,oh=H,ow=W[,n=N][,mode=nearest|bilinear][,align=0|1]",
     "f32 f16 bf16",    "images to OH x OW; bilinear between centres of pixels, or with align=1 between corners",
     resize_parameters, build_resize};
+const struct routine cpu_kernel_nms = {
+    &operation_nms,
+    "BxCxN,k=K[,center=0|1]",
+    "f32",
+    "places of at most K of N boxes that stay for each of C classes in B images; limits: of the overlap, and of scores",
+    nms_parameters,
+    build_nms};

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-enum { ADD, SUB, MUL, MIN, MAX, AND, OR, XOR, OF_CORES };
-#define INTEGER_OPS "add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr" /* ORDER: above; from OF_CORES on refused by name */
+enum { ADD, SUB, MUL, MIN, MAX, AND, OR, XOR, DIV, MOD, REM, SHL, SHR };
+#define INTEGER_OPS "add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr" /* ORDER: above */
 enum { EQ, LT, LE, GT, GE };
 #define COMPARE_OPS "eq|lt|le|gt|ge" /* ORDER: above */
 enum { SINGLE_NONE, SINGLE_A, SINGLE_B, SINGLE_BOTH };
@@ -173,6 +173,7 @@ bool gpu_whole_build(struct whole *w, const struct gpu_kernel_request *r, struct
     w->index = gpu_register(w->e, 1);
     w->place = gpu_register(w->e, 1);
     w->r = gpu_register(w->e, FOUR);
+    w->own = w->owns ? gpu_register(w->e, w->owns) : GPU_NO_REGISTER;
     emit_body(w, (uint32_t)count);
     kernel->flops = (double)count;
     return gpu_emit_end(w->e);
@@ -225,6 +226,14 @@ static void compute_integer(struct whole *w, unsigned element)
     const unsigned width = width_of(w->out.of), a = w->in[0].data + element * width, b = w->in[1].data + element * width;
     const unsigned to = w->out.data + element * width;
     const bool wide = width == 2;
+    if (w->op == SHL || w->op == SHR) {
+        gpu_whole_shift(w, w->op == SHL, a, b, to);
+        return;
+    }
+    if (w->op >= DIV) {
+        gpu_whole_divide(w, GPU_WHOLE_QUOTIENT + (enum gpu_whole_part)(w->op - DIV), a, b, to);
+        return;
+    }
     if (w->op == MIN || w->op == MAX)
         emit_less(w, a, b, wide);
     if (w->op == MUL && wide) {
@@ -249,17 +258,16 @@ static void compute_integer(struct whole *w, unsigned element)
 
 static bool build_integer(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    static const char *const names[] = {"add", "sub", "mul", "min", "max", "and", "or", "xor"};
+    static const char *const names[] = {"add", "sub", "mul", "min", "max", "and", "or", "xor", "div", "mod", "rem", "shl", "shr"};
     struct whole w;
     char variant[40];
     if (r->value[OF] == NUMBER)
         return kernel_refuse(error, "integer: of=u8|i32|i64 is missing; numbers are elementwise's");
-    if (r->value[OP] >= OF_CORES)
-        return kernel_refuse(error, "integer: the GPU has no op=div|mod|rem|shl|shr; cores have");
     if (!begin_pair(&w, r, error))
         return false;
     w.out.of = r->value[OF];
     w.compute = compute_integer;
+    w.owns = w.op >= DIV ? GPU_WHOLE_OWN : 0;
     snprintf(variant, sizeof variant, "%s_%s", names[w.op], gpu_whole_name(r, w.out.of));
     return gpu_whole_build(&w, r, kernel, variant, pair_names, error);
 }
@@ -327,8 +335,9 @@ static bool build_select(const struct gpu_kernel_request *r, struct gpu_kernel *
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"integer", "N,of=u8|i32|i64[,op=add|sub|mul|min|max|and|or|xor][,period=P]", "f32 f16 bf16",
-     "N whole numbers a op b, which wrap as their type does; b may begin again after P", 1, integer_parameters, build_integer},
+    {"integer", "N,of=u8|i32|i64[,op=add|sub|mul|min|max|and|or|xor|div|mod|rem|shl|shr][,period=P]", "f32 f16 bf16",
+     "N whole numbers a op b, which wrap as their type does; what divides by 0 is 0; b may begin again after P", 1,
+     integer_parameters, build_integer},
     {"compare", "N[,of=number|u8|i32|i64][,op=eq|lt|le|gt|ge][,period=P]", "f32 f16 bf16",
      "N bytes, 1 where a op b holds and 0 elsewhere; b may begin again after P", 1, compare_parameters, build_compare},
     {"select", "N[,of=number|u8|i32|i64][,single=none|a|b|both]", "f32 f16 bf16",

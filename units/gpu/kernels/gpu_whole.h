@@ -23,6 +23,7 @@ struct whole {
     int64_t op;
     struct operand in[OPERANDS], out;
     unsigned inputs, index, place, r; /* r: four registers */
+    unsigned own, owns;               /* as many more, where `compute` asks for them */
     void (*compute)(struct whole *w, unsigned element);
 };
 
@@ -30,6 +31,13 @@ static inline unsigned width_of(int64_t of)
 {
     return of == I64 ? 2 : 1;
 }
+
+/* gpu_whole_divide.c: registers from `to` on = what division or a shift makes of a and b, of the type of the result. It needs
+ * registers of its own. */
+enum { GPU_WHOLE_OWN = 9 };
+enum gpu_whole_part { GPU_WHOLE_QUOTIENT, GPU_WHOLE_MODULUS, GPU_WHOLE_REST };
+void gpu_whole_divide(const struct whole *w, enum gpu_whole_part part, unsigned a, unsigned b, unsigned to);
+void gpu_whole_shift(const struct whole *w, bool left, unsigned a, unsigned b, unsigned to);
 
 /* Completes the kernel: `names` are those of the inputs. */
 bool gpu_whole_build(struct whole *w, const struct gpu_kernel_request *r, struct gpu_kernel *kernel, const char *variant,
