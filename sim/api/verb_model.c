@@ -61,7 +61,7 @@ static void show_rows(struct api_context *context, const struct check_network_ro
         char text[320];
         table_row(table);
         table_cell(table, "%s", r->name);
-        table_cell(table, "%s", !r->right ? "wrong" : r->by_half ? "right in f16" : "right");
+        table_cell(table, "%s", r->right ? "right" : r->by_half ? "wrong, but for f16" : "wrong");
         table_cell(table, "%.2g", r->difference);
         table_cell(table, "%.3g", r->magnitude);
         table_cell(table, "%llu", (unsigned long long)r->macs);

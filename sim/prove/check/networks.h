@@ -23,7 +23,7 @@
 struct check_network_row {
     char *name;
     bool right;
-    bool by_half; /* as near as f16 is asked for, not as near as ONNX's own tests, which were made for f32 */
+    bool by_half; /* wrong: not as near as ONNX's own tests ask, which were made for f32, but as near as f16 is asked for */
     double difference, magnitude;
     uint64_t macs;
     double share; /* of the multiplications of operators with a kernel, what the unit computed; NAN = there are none */

@@ -149,18 +149,12 @@ static bool write_page(const struct cases *all)
     fprintf(
         out,
         "# Conformance of the units' kernels\n\n"
-        "Written by `make unit-conformance`; `tests/sim/prove/test_unit_conformance.c` compares. Of the %zu single-operator "
-        "cases "
-        "of ONNX 1.12\n"
-        "(Debian's libonnx-testdata) that are about inference on tensors (no training, text, sequences, optional values), those "
-        "that are right\n"
-        "(`orchard model check`) with no node left to the reference operators. Kernels that a unit's library lacks are the "
-        "cores'. "
-        "Where nothing\n"
-        "is to be computed (shapes, views), nothing is. The Neural Engine computes in f16: %u of its outputs are right within "
-        "2e-2 "
-        "of the\n"
-        "largest number, as f16 is judged, and miss the 1e-3 of each number that ONNX asks of f32.\n\n",
+        "Written by `make unit-conformance`; `tests/sim/prove/test_unit_conformance.c` compares. Of the %zu single-operator\n"
+        "cases of ONNX 1.12 (Debian's libonnx-testdata) that are about inference on tensors (no training, text, sequences,\n"
+        "optional values), those that are right (`orchard model check`) with no node left to the reference operators. Kernels\n"
+        "that a unit's library lacks are the cores'. Where nothing is to be computed (shapes, views), nothing is. The Neural\n"
+        "Engine computes in f16: %u more of its outputs are within 2e-2 of the largest number, as f16 is judged elsewhere, and\n"
+        "miss the 1e-3 of each number that ONNX asks of f32.\n\n",
         all->count, by_half);
     print_table(all, out);
     fprintf(out, "\n## Cases that kernels alone do not compute, or not rightly\n\n");
