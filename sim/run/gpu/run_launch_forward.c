@@ -25,9 +25,12 @@
 #define ENDS_IN_STEP 2
 #define BEFORE_END   0.25
 /* How much farther than the launch has come the next window lies, and how many windows at the end share the launch. */
-#define GROWTH     3.0
-#define FEW_GROWTH 1.0 /* of few waves: the beginning is a large part of them */
-#define WINDOWS    5.0
+#define GROWTH          3.0
+#define FEW_GROWTH      1.0 /* of few waves: the beginning is a large part of them */
+#define WINDOWS         4.0
+#define WINDOWS_OF_MANY 3.0 /* of GPUs that hold at least so many simdgroups, whose windows scatter by a few thousandths: */
+#define MANY_SIMDGROUPS 256.0
+#define WINDOWS_OF_FEW  5.0 /* of few waves: how much windows differ decides whether they stand for the launch at all */
 /* A launch that finds the SLC empty fills it. Writes begin to displace lines when it is filled by the first of these shares, and
  * do so all the time after the second one: windows lie at both. */
 #define FILLING 0.7
@@ -259,9 +262,11 @@ static double next_step(const struct forward *f, double at)
     const double lines = (counted[ACT_DRAM_READ_BYTES] + counted[ACT_SLC_WRITE_BYTES]) / MEM_LINE_BYTES;
     const double filling = lines > 0 ? FILLING * f->l->slc_lines / lines : INFINITY, filled = FILLED / FILLING * filling;
     const double share = gpu_places_share(&f->places);
-    const double windows = share > 0 ? fmax(WINDOWS, 1 / share) : WINDOWS;
+    const bool few = run_forward_has_few_waves(f->l);
+    const double least = few ? WINDOWS_OF_FEW : f->resident < MANY_SIMDGROUPS ? WINDOWS : WINDOWS_OF_MANY;
+    const double windows = share > 0 ? fmax(least, 1 / share) : least;
     const double window = (f->extent.settling + f->extent.counted) * f->resident;
-    const double growth = run_forward_has_few_waves(f->l) ? FEW_GROWTH : GROWTH;
+    const double growth = few ? FEW_GROWTH : GROWTH;
     const double step = fmax(window * (1 / MOST_TIMED - 1), fmin(growth * at, f->all / windows));
     if (!f->l->run->request->cold || (at >= filled && f->windows > 0))
         return step;
@@ -350,7 +355,7 @@ static void tell(const struct forward *f)
         cycles += all.stall_cycles[i];
     }
     m->gpu.issue_share = cycles > 0 ? all.stall_cycles[GPU_STALL_ISSUE] / cycles : 0;
-    m->gpu.device_ns = repeats * (f->ns - gpu_begins_ns(&f->begins) * f->begins_over);
+    m->gpu.device_ns = repeats * (f->ns - gpu_begins_add_ns(&f->begins, f->begins_over, f->all));
     m->gpu.timed_share = fmin(1, f->timed / f->all);
     m->gpu.groups_timed = (uint64_t)(m->gpu.timed_share * (double)f->l->setup->group_count);
     m->gpu.scale_uncertainty = uncertainty(f);

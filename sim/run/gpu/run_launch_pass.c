@@ -55,7 +55,7 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     struct engine *engine = engine_create();
     struct gpu_selection with = *selection;
     const struct gpu_leaps leaps = {l->lap, l->gpu->port, l->slc_lines / (double)run_launch_wave(l)};
-    with.leaps = l->lap ? &leaps : NULL;
+    with.leaps = l->lap && !selection->window ? &leaps : NULL; /* windows are amid long loops, and shorter than leaps are worth */
     const struct gpu_skips skips = {&l->work, l->gpu->port, l->slc_lines, l->empty};
     with.skips = l->skips && !selection->first && !selection->window ? &skips : NULL;
     with.replay = l->replay;

@@ -228,10 +228,11 @@ static bool worth_learning(const struct run_launch *l)
     return l->way == RUN_WAY_FORWARD || l->way == RUN_WAY_TOUCH || l->setup->group_count >= LEARNED_GROUPS;
 }
 
-/* Threadgroups are played where they are alike. Where every instruction is asked for, all are executed. */
+/* Threadgroups are played where they are alike, but for passes that leap over laps (gpu_job.c). Where every instruction is asked
+ * for, all are executed. */
 static bool learn_replay(struct run_launch *l)
 {
-    if (!may_extend(l) || l->lap || !worth_learning(l))
+    if (!may_extend(l) || !worth_learning(l))
         return true;
     if (!gpu_replay_learn(l->setup, &l->replay))
         return orch_no_memory(l->error);

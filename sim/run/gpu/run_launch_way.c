@@ -11,8 +11,9 @@
 /* Instructions of a simdgroup that slots move in turn when what they access reaches the caches. With 256, eleven launches of
  * which cores share lines were off by 1.6 % in the mean and 3.6 % at most; from 128 down, by 1.0 to 1.2 and 2.5 %. */
 #define TURN 32.0
-/* Instructions of a simdgroup after which nothing is left in L1s and TLBs of what was accessed before. */
-#define NEAR 2048.0
+/* Instructions of a simdgroup after which nothing is left in L1s and TLBs of what was accessed before: behind 512 and behind
+ * 2048, windows of products of matrices on m1 have the same paces to five digits. */
+#define NEAR 512.0
 /* The same in the warm-up of a launch that is timed whole. There the order of stores and loads of neighbouring threadgroups
  * counts: what is in L2 at the end is what the launch finds first. */
 #define TURN_WARM 8.0
@@ -26,8 +27,10 @@
 /* New lines per place of L2 after which hardly any place of it holds its old line. Twice as many as places, because a launch
  * finds lines of its own there, which come and go more often than others. */
 #define L2_RENEWED 2.0
-/* The same amid a launch, counted by what was read from the SLC in the latest window. */
-#define L2_LEFT 4.0
+/* The same amid a launch, counted by what was read from the SLC in the latest window; twice as many where cores are held up by
+ * what they find in L2, so that it and how they fall in with one another settle together. */
+#define L2_LEFT         4.0
+#define L2_LEFT_HELD_UP 8.0
 /* The part of a wave of threadgroups that a warm-up begins with. */
 #define WARM_PARTS 4
 /* Where data take less than so many times as long in DRAM as instructions take to issue, at the highest pace, the beginning of a
@@ -166,13 +169,13 @@ bool run_forward_is_held_up(const struct forward *f)
     return !f->in_step && (cost.slc > 0 || cost.dram > 0);
 }
 
-/* The instructions of a simdgroup after which nothing is left in L2 of what was accessed before. Where cores are held up by what
- * they find in L2, it is looked at all the time. */
+/* The instructions of a simdgroup after which nothing is left in L2 of what was accessed before. */
 static double renews_l2(const struct forward *f)
 {
     const double *counted = f->last.counts.activity;
     const double lines = counted[ACT_SLC_READ_BYTES] / MEM_LINE_BYTES;
-    return run_forward_is_held_up(f) || lines <= 0 ? INFINITY : fmax(NEAR, L2_LEFT * f->l->l2_lines / lines / f->resident);
+    const double left = run_forward_is_held_up(f) ? L2_LEFT_HELD_UP : L2_LEFT;
+    return lines <= 0 ? INFINITY : fmax(NEAR, left * f->l->l2_lines / lines / f->resident);
 }
 
 /* Goes forward, and what is accessed reaches the caches. */

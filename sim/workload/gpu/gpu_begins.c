@@ -9,6 +9,8 @@
 
 void gpu_begins_add(struct gpu_begins *b, double per_instruction, double ns)
 {
+    b->least_ns = b->windows > 0 ? fmin(b->least_ns, ns) : ns;
+    b->most_ns = fmax(b->most_ns, ns);
     b->windows++;
     b->x += per_instruction;
     b->y += ns;
@@ -24,4 +26,10 @@ double gpu_begins_ns(const struct gpu_begins *b)
         return 0;
     const double ns = xy / xx, variance = fmax(0, yy - ns * xy) / (n - 2) / xx, least = gsl_cdf_tdist_Pinv(SURE, n - 2);
     return fmax(0, ns - least * least * variance / ns);
+}
+
+double gpu_begins_add_ns(const struct gpu_begins *b, double beginnings, double instructions)
+{
+    const double most = (b->most_ns - b->least_ns) * instructions;
+    return fmax(-most, fmin(most, gpu_begins_ns(b) * beginnings));
 }

@@ -47,10 +47,25 @@ static void test_whole_lives(void)
     CU_ASSERT(gpu_begins_ns(&b) == 0);
 }
 
+/* Between none and as many as windows saw, beginnings cost what they cost; farther away, no more than windows differ by. */
+static void test_far_away(void)
+{
+    const double instructions = 1e8, least = 1.00e-5, most = 1.01e-5;
+    struct gpu_begins b = {0};
+    CU_ASSERT(gpu_begins_add_ns(&b, 1000, instructions) == 0);
+    for (unsigned i = 0; i < 8; i++)
+        gpu_begins_add(&b, i % 2 ? most : least, PACE_NS + BEGIN_NS * (i % 2 ? most : least));
+    CU_ASSERT_DOUBLE_EQUAL(gpu_begins_add_ns(&b, 5, instructions), 5 * BEGIN_NS, 1e-3 * BEGIN_NS);
+    const double differ = BEGIN_NS * (most - least) * instructions; /* ten beginnings */
+    CU_ASSERT_DOUBLE_EQUAL(gpu_begins_add_ns(&b, 1000, instructions), differ, 1e-6 * differ);
+    CU_ASSERT_DOUBLE_EQUAL(gpu_begins_add_ns(&b, -1000, instructions), -differ, 1e-6 * differ);
+}
+
 static const struct suite_test tests[] = {
     {"what a beginning costs is found from windows that saw none and many", test_known_cost},
     {"nothing follows from two windows, or from what contradicts itself", test_too_few},
     {"windows that saw as many beginnings say nothing", test_whole_lives},
+    {"far from what windows saw, beginnings add no more than windows differ by", test_far_away},
 };
 
 SUITE_MAIN("gpu_begins", tests)
