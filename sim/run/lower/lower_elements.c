@@ -360,15 +360,6 @@ bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *
     return lowering_holds(l);
 }
 
-bool lowering_expand(struct lowering *l, const char *word)
-{
-    (void)word;
-    if (!lowering_is_repeated(l, l->out[0], l->in[0]))
-        return false;
-    lowering_repeat(l, l->out[0], l->in[0], l->out[0]->data);
-    return true;
-}
-
 /* The kernel's powers are of positive numbers, and not defined for others, where only whole powers are anything: so these are
  * products. */
 static bool add_power(struct lowering *l, const struct net_array *a, const struct net_array *b)

@@ -87,3 +87,13 @@ bool lowering_window(struct lowering *l, const char *word)
     return lowering_add_chain(l, "mul+add", (const float[]){2 * a2, -a2}, 2, wave, wave, count) &&
            lowering_add_pair(l, "add", out->data, wave, count, out->data);
 }
+
+/* The same numbers along more dimensions. */
+bool lowering_expand(struct lowering *l, const char *word)
+{
+    (void)word;
+    if (!lowering_is_repeated(l, l->out[0], l->in[0]))
+        return false;
+    lowering_repeat(l, l->out[0], l->in[0], l->out[0]->data);
+    return true;
+}
