@@ -9,6 +9,18 @@
 
 #include <string.h>
 
+static const struct orchard_option option_table[] = {
+    {"unit", 0, "UNIT", false, "only those of cpu, amx, gpu or ane"},
+    {0},
+};
+
+/* Whether a kernel is one of those that are asked for. */
+static bool is_asked(const struct api_context *context, const struct kernel_info *r)
+{
+    const char *const unit = api_value(&context->args, "unit");
+    return !unit || strcmp(unit, r->units) == 0;
+}
+
 static json_object *row_json(struct kernel_info r)
 {
     json_object *const o = json_object_new_object();
@@ -26,8 +38,11 @@ static int list(struct api_context *context)
         {"kernel", NULL, false, 0}, {"units", NULL, false, 0}, {"precisions", NULL, false, 0}, {"shape", NULL, false, 0}};
     if (api_wants_document(context)) {
         json_object *const rows = json_object_new_array();
-        for (size_t i = 0; i < kernel_list_count(); i++)
-            json_object_array_add(rows, row_json(kernel_list_at(i)));
+        for (size_t i = 0; i < kernel_list_count(); i++) {
+            const struct kernel_info r = kernel_list_at(i);
+            if (is_asked(context, &r))
+                json_object_array_add(rows, row_json(r));
+        }
         api_document(context, rows);
     }
     if (!api_wants_text(context))
@@ -35,6 +50,8 @@ static int list(struct api_context *context)
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < kernel_list_count(); i++) {
         const struct kernel_info r = kernel_list_at(i);
+        if (!is_asked(context, &r))
+            continue;
         table_row(table);
         table_cell(table, "%s", r.name);
         table_cell(table, "%s", r.units);
@@ -112,6 +129,23 @@ static void print_sets_of(struct api_context *context, const char *name)
     }
 }
 
+/* The unit that is asked for has no such kernel: names those that have it; no kernel of that name is anybody's. */
+static bool tell_elsewhere(const struct api_context *context, const char *name, struct orch_error *error)
+{
+    bool any = false;
+    for (size_t i = 0; i < kernel_list_count(); i++) {
+        const struct kernel_info r = kernel_list_at(i);
+        if (strcmp(r.name, name) != 0)
+            continue;
+        if (!any)
+            orch_fail(error, ORCH_USAGE, "%s has no kernel '%.100s'; units that have it:", api_value(&context->args, "unit"),
+                      name);
+        orch_fail_more(error, "%s %s", any ? "," : "", r.units);
+        any = true;
+    }
+    return any;
+}
+
 /* Shows the versions of a kernel on all units. The document is an object when there is one version, else a list. */
 static int show(struct api_context *context, const char *name)
 {
@@ -119,7 +153,7 @@ static int show(struct api_context *context, const char *name)
     json_object *found = json_object_new_array();
     for (size_t i = 0; i < kernel_list_count(); i++) {
         const struct kernel_info r = kernel_list_at(i);
-        if (strcmp(r.name, name) != 0)
+        if (strcmp(r.name, name) != 0 || !is_asked(context, &r))
             continue;
         json_object_array_add(found, row_json(r));
         if (api_wants_text(context))
@@ -134,12 +168,20 @@ static int show(struct api_context *context, const char *name)
     json_object_put(found);
     if (count)
         return ORCH_OK;
-    workload_unknown_kernel(name, &error);
+    if (!tell_elsewhere(context, name, &error))
+        workload_unknown_kernel(name, &error);
     return api_fail(context, &error);
 }
 
 static int ask(struct api_context *context, int words, const char *const *word)
 {
+    static const char *const units[] = {"cpu", "amx", "gpu", "ane"};
+    const char *const unit = api_value(&context->args, "unit");
+    bool known = !unit;
+    for (size_t i = 0; unit && i < ARRAY_COUNT(units); i++)
+        known |= strcmp(unit, units[i]) == 0;
+    if (!known)
+        return api_usage(context, ORCH_OPTION("unit") " %.40s: cpu, amx, gpu or ane", unit);
     if (words == 0 || (words == 1 && strcmp(word[0], "list") == 0))
         return list(context);
     if (words == 2 && strcmp(word[0], "show") == 0)
@@ -161,7 +203,9 @@ const struct api_verb verb_kernels = {
             .summary = "the kernel library",
             .text = "Names, shapes, element types and units. sets: whose kernels the GPU can run in place of orchard's (run "
                     "--kernels).",
+            .options = option_table,
             .examples = "orchard kernels\n"
+                        "orchard kernels list --unit gpu\n"
                         "orchard kernels show gemm",
         },
     .ask = ask,

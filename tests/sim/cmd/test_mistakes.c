@@ -32,6 +32,8 @@ static const struct cli_wrong mistakes[] = {
     {"run program.elf --args 256 4", 2, "every argument of a program takes --args 4"},
     {"run gemm:64x64x64,bacth=2", 2, "did you mean batch?"},
     {"kernels show gem", 2, "did you mean gemm:MxNxK"},
+    {"kernels --unit npu", 2, "--unit npu: cpu, amx, gpu or ane"},
+    {"kernels show rope --unit amx", 2, "amx has no kernel 'rope'; units that have it: gpu, cpu"},
     {"kernels gemm", 2, "show gemm"},
     {"tune gemm", 2, "gemm:MxNxK"},
     /* sizes */
