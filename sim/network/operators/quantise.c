@@ -118,6 +118,12 @@ bool net_rule_dynamic_quantise(struct net_infer *i)
     return true;
 }
 
+struct net_eight_bits net_eight_bits_of(float low, float high)
+{
+    const float scale = (high - low) / 255, divisor = scale > 0 ? scale : 1;
+    return (struct net_eight_bits){scale, divisor, net_quantised(-low / divisor, 0, NET_U8)};
+}
+
 bool net_eval_dynamic_quantise(struct net_call *call)
 {
     const struct net_array *const x = call->in[0];
@@ -127,15 +133,14 @@ bool net_eval_dynamic_quantise(struct net_call *call)
         low = a < low ? a : low;
         high = a > high ? a : high;
     }
-    const float scale = (high - low) / 255, divisor = scale > 0 ? scale : 1;
-    const int64_t zero = net_quantised(-low / divisor, 0, NET_U8);
-    const double real_scale = scale;
+    const struct net_eight_bits bits = net_eight_bits_of(low, high);
+    const double real_scale = bits.scale;
     if (net_out(call, 1))
         net_write_doubles(NET_F32, call->out[1]->data, 0, 1, &real_scale);
     if (net_out(call, 2))
-        net_write_integers(NET_U8, call->out[2]->data, 0, 1, &zero);
+        net_write_integers(NET_U8, call->out[2]->data, 0, 1, &bits.zero);
     for (int64_t k = 0; net_out(call, 0) && k < x->count; k++) {
-        const int64_t q = net_quantised((float)net_array_double(x, k) / divisor, zero, NET_U8);
+        const int64_t q = net_quantised((float)net_array_double(x, k) / bits.divisor, bits.zero, NET_U8);
         net_write_integers(NET_U8, call->out[0]->data, k, 1, &q);
     }
     return true;

@@ -100,7 +100,7 @@ static double peephole(const struct recurrent *s, int64_t d, int64_t gate, int64
     return s->p ? s->p[(3 * d + gate) * s->hidden + unit] * c : 0;
 }
 
-/* What eight bits say of a state: 255 steps over its range, with zero in it, as DynamicQuantizeLinear has them. */
+/* What eight bits say of a state. */
 static const double *round_state(const double *h, int64_t count, double *to)
 {
     float low = 0, high = 0;
@@ -108,10 +108,9 @@ static const double *round_state(const double *h, int64_t count, double *to)
         low = fminf(low, (float)h[k]);
         high = fmaxf(high, (float)h[k]);
     }
-    const float scale = (high - low) / 255, divisor = scale > 0 ? scale : 1;
-    const int64_t zero = net_quantised(-low / divisor, 0, NET_U8);
+    const struct net_eight_bits bits = net_eight_bits_of(low, high);
     for (int64_t k = 0; k < count; k++)
-        to[k] = (double)(scale * (float)(net_quantised((float)h[k] / divisor, zero, NET_U8) - zero));
+        to[k] = (double)(bits.scale * (float)(net_quantised((float)h[k] / bits.divisor, bits.zero, NET_U8) - bits.zero));
     return to;
 }
 

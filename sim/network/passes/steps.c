@@ -18,29 +18,9 @@ struct chain {
     size_t at; /* where the next node goes */
 };
 
-static net_id value_like(struct chain *ch, enum net_type type)
-{
-    const net_id id = net_value_add(ch->m->model, ch->node->name);
-    net_must(ch->m, id != NET_NONE);
-    if (id != NET_NONE)
-        ch->m->model->value[id].type = type;
-    return id;
-}
-
 static struct net_node *put(struct chain *ch, const char *op, const net_id *in, size_t inputs, size_t outputs)
 {
-    struct net_node *const node = net_node_new(ch->node->name, op, "", inputs, outputs);
-    if (!node || !net_graph_insert(ch->m->model->graph, ch->at, node)) {
-        net_must(ch->m, false);
-        return NULL;
-    }
-    ch->at++;
-    memcpy(node->input, in, inputs * sizeof *in);
-    node->version = ch->node->version;
-    node->row = net_operator_find(op, "");
-    for (size_t k = 0; k < outputs; k++)
-        node->output[k] = value_like(ch, NET_F32);
-    return node;
+    return net_put(ch->m, ch->node, &ch->at, op, in, inputs, outputs, NET_F32);
 }
 
 static void split_input(struct chain *ch)

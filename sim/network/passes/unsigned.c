@@ -116,13 +116,12 @@ static struct net_array *filters_of_w(const struct net_array *w, const struct ne
 /* sum (w' - zw') for each result of a convolution of one image, from its filters: a convolution of a single channel of ones. */
 static net_id sums_of_filters(struct place *p, struct net_array *filters)
 {
-    static const float one = 1;
     int64_t shape[NET_DIMS_MAX] = {1, 1};
     const struct net_shape *const x = net_value_shape(p->m, p->node->input[X]);
     memcpy(shape + 2, x->dim + 2, (x->dims - 2) * sizeof *shape);
     struct net_array *const image = net_array_new(NET_F32, shape, x->dims, NULL);
     for (int64_t k = 0; image && k < image->count; k++)
-        ((float *)image->data)[k] = one;
+        ((float *)image->data)[k] = 1;
     const net_id in[2] = {constant(p, image), constant(p, filters)};
     struct net_node *const node = net_put(p->m, p->node, &p->at, "Conv", in, 2, 1, NET_F32);
     net_must(p->m, node && net_copy_windows(p->node, node) && net_set_int(node, "group", 1));

@@ -102,6 +102,6 @@ bool lowering_loss(struct lowering *l, const char *word)
         return false;
     if (strcmp(word, "softmax") != 0)
         return add_loss(l, &s, l->in[0]->data, l->out[0]->data);
-    float *const logs = l->node->outputs > 1 && l->out[1] ? l->out[1]->data : lowering_scratch(l, l->in[0]->count);
+    float *const logs = lowering_wants(l, 1) ? l->out[1]->data : lowering_scratch(l, l->in[0]->count);
     return logs && add_logarithms(l, &s, logs) && add_loss(l, &s, logs, l->out[0]->data);
 }

@@ -34,11 +34,14 @@ static bool read_lstm(struct lowering *l, int64_t gates, struct lstm *s)
 
 static float *pair(struct lowering *l, const char *word, const float *a, const float *b, int64_t count, int64_t period, float *to)
 {
+    if (!period) {
+        lowering_add_pair(l, word, a, b, count, to);
+        return to;
+    }
     struct lowered_step *const step =
-        period ? lowering_step(l, to, count, "elementwise:%lld,op=%s,period=%lld", (long long)count, word, (long long)period)
-               : lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, word);
+        lowering_step(l, to, count, "elementwise:%lld,op=%s,period=%lld", (long long)count, word, (long long)period);
     lowering_read(step, a, count);
-    lowering_read(step, b, period ? period : count);
+    lowering_read(step, b, period);
     return to;
 }
 
