@@ -4,12 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static float *of(struct lowering *l, const char *op, const float *x, int64_t count, float *to)
-{
-    lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, op), x, count);
-    return to;
-}
-
 /* t = the tangent of half the angle: t / (1 + sqrt(1 + t^2)). */
 static bool halve(struct lowering *l, float *t, float *own, int64_t count)
 {
@@ -31,7 +25,7 @@ static bool add_angle(struct lowering *l, const float *high, const float *wide, 
         !lowering_add_pair(l, "max", high, wide, count, own) || !lowering_add_chain(l, "max", &least, 1, own, own, count) ||
         !lowering_add_pair(l, "div", t, own, count, t) || !halve(l, t, own, count) || !halve(l, t, own, count))
         return false;
-    of(l, "square", t, count, square);
+    lowering_add_function(l, "square", t, count, square);
     if (!lowering_add_chain(l, "mul+add", series, 2, square, own, count))
         return false;
     for (unsigned k = 2; k < sizeof series / sizeof series[0]; k++)
@@ -50,7 +44,7 @@ static bool add_side(struct lowering *l, const float *size, float *own, int64_t 
 {
     return lowering_add_chain(l, "mul+add", (const float[]){-1, 1}, 2, size, to, count) &&
            lowering_add_chain(l, "add", &(const float){1}, 1, size, own, count) &&
-           lowering_add_pair(l, "mul", to, own, count, to) && of(l, "sqrt", to, count, to);
+           lowering_add_pair(l, "mul", to, own, count, to) && lowering_add_function(l, "sqrt", to, count, to);
 }
 
 /* What is no number stays so: the least and the largest of a pair would lose it. */
@@ -70,7 +64,7 @@ static bool add_arc(struct lowering *l, const char *word)
     float *const own = lowering_scratch(l, count);
     void *const below = lowering_scratch(l, count);
     const struct lowering_choice choice = {.condition = below, .a = own, .b = out, .type = NET_F32};
-    of(l, "abs", x, count, size);
+    lowering_add_function(l, "abs", x, count, size);
     for (int64_t i = 0; tangent && side && i < count; i++)
         side[i] = 1;
     if (!own || !below || !(tangent || add_side(l, size, own, count, side)) ||

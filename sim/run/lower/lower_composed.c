@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const float *of(struct lowering *l, const char *words, const float *x, int64_t count, float *to)
+float *lowering_add_function(struct lowering *l, const char *words, const float *from, int64_t count, float *to)
 {
-    lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, words), x, count);
+    lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, words), from, count);
     return to;
 }
 
@@ -14,8 +14,8 @@ static const float *of(struct lowering *l, const char *words, const float *x, in
 static bool add_hyperbolic(struct lowering *l, const char *op, const float *x, int64_t count, float *to)
 {
     float *const e = lowering_scratch(l, count), *const one_over = lowering_scratch(l, count);
-    of(l, "exp", x, count, e);
-    of(l, "rcp", e, count, one_over);
+    lowering_add_function(l, "exp", x, count, e);
+    lowering_add_function(l, "rcp", e, count, one_over);
     return lowering_add_pair(l, op, e, one_over, count, to) &&
            lowering_add_chain(l, "mul", &(const float){0.5F}, 1, to, to, count);
 }
@@ -24,14 +24,14 @@ static bool add_hyperbolic(struct lowering *l, const char *op, const float *x, i
 static bool add_area(struct lowering *l, const float *x, float one, int64_t count, float *to)
 {
     float *const size = lowering_scratch(l, count), *const root = lowering_scratch(l, count);
-    of(l, "abs", x, count, size);
-    of(l, "square", x, count, root);
+    lowering_add_function(l, "abs", x, count, size);
+    lowering_add_function(l, "square", x, count, root);
     if (!lowering_add_chain(l, "add", &one, 1, root, root, count))
         return false;
-    of(l, "sqrt", root, count, root);
+    lowering_add_function(l, "sqrt", root, count, root);
     if (!lowering_add_pair(l, "add", size, root, count, root))
         return false;
-    of(l, "log", root, count, to);
+    lowering_add_function(l, "log", root, count, to);
     return lowering_holds(l);
 }
 
@@ -42,7 +42,7 @@ static bool add_signed_area(struct lowering *l, const float *x, int64_t count, f
     float *const area = lowering_scratch(l, count), *const sign = lowering_scratch(l, count);
     if (!area || !sign || !add_area(l, x, 1, count, area))
         return false;
-    of(l, "abs", x, count, sign);
+    lowering_add_function(l, "abs", x, count, sign);
     return lowering_add_chain(l, "max", &least, 1, sign, sign, count) && lowering_add_pair(l, "div", x, sign, count, sign) &&
            lowering_add_pair(l, "mul", area, sign, count, to);
 }
@@ -55,15 +55,15 @@ static bool add_area_tangent(struct lowering *l, const float *x, int64_t count, 
     if (!lowering_add_chain(l, "add", &(const float){1}, 1, x, more, count) ||
         !lowering_add_chain(l, "mul+add", turned, 2, x, less, count) || !lowering_add_pair(l, "div", more, less, count, more))
         return false;
-    of(l, "log", more, count, more);
+    lowering_add_function(l, "log", more, count, more);
     return lowering_add_chain(l, "mul", &(const float){0.5F}, 1, more, to, count);
 }
 
 static bool add_tangent(struct lowering *l, const float *x, int64_t count, float *to)
 {
     float *const sine = lowering_scratch(l, count), *const cosine = lowering_scratch(l, count);
-    of(l, "sin", x, count, sine);
-    of(l, "cos", x, count, cosine);
+    lowering_add_function(l, "sin", x, count, sine);
+    lowering_add_function(l, "cos", x, count, cosine);
     return lowering_add_pair(l, "div", sine, cosine, count, to);
 }
 
@@ -94,4 +94,18 @@ bool lowering_prelu(struct lowering *l, const char *word)
         return false;
     lowering_read(lowering_step(l, above, x->count, "elementwise:%lld,op=relu", (long long)x->count), x->data, x->count);
     return lowering_add_pair(l, "sub", above, below, x->count, out->data);
+}
+
+/* alpha elu(x / alpha) */
+bool lowering_celu(struct lowering *l, const char *word)
+{
+    const struct net_array *const x = l->in[0];
+    const float alpha = (float)net_attr_real(l->node, "alpha", 1);
+    float *const part = lowering_scratch(l, x->count);
+    (void)word;
+    if (alpha == 0)
+        return lowering_leave(l, "Celu with alpha 0");
+    return lowering_add_chain(l, "mul", &(const float){1 / alpha}, 1, x->data, part, x->count) &&
+           lowering_add_function(l, "elu,alpha=1", part, x->count, part) &&
+           lowering_add_chain(l, "mul", &alpha, 1, part, l->out[0]->data, x->count);
 }

@@ -50,22 +50,28 @@ static bool are_engines(const char *words, const float *number, unsigned numbers
     return !strstr(words, "pow");
 }
 
-bool lowering_add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
-                        float *to, int64_t count)
+static bool add_operands(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
+                         float *to, int64_t count)
 {
-    const bool engines = are_engines(words, number, numbers);
-    if (l->part == PART_ANE && engines)
-        return add_numbers(l, words, number, numbers, from, to, count);
     struct lowered_step *const step = lowering_step(l, to, count, "elementwise:%lld,op=%s,period=1", (long long)count, words);
     float *const own = lowering_scratch(l, numbers);
-    if (step && l->part == PART_ANE)
-        step->part = PART_CPU;
     lowering_read(step, from, count);
     for (unsigned i = 0; own && i < numbers; i++) {
         own[i] = number[i];
         lowering_read(step, own + i, 1);
     }
     return lowering_holds(l);
+}
+
+bool lowering_add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
+                        float *to, int64_t count)
+{
+    if (l->part == PART_ANE && are_engines(words, number, numbers))
+        return add_numbers(l, words, number, numbers, from, to, count);
+    const struct lowering_cores before = lowering_begin_cores(l);
+    const bool ok = add_operands(l, words, number, numbers, from, to, count);
+    lowering_end_cores(l, &before);
+    return ok;
 }
 
 static bool add_function(struct lowering *l, const char *word, double alpha, double beta, const float *from, float *to,
@@ -408,20 +414,6 @@ bool lowering_pair(struct lowering *l, const char *word)
     const float *const first =
         a->count == out->count ? (const float *)a->data : lowering_repeat(l, out, a, lowering_scratch(l, out->count));
     return lowering_broadcast_pair(l, word, first, out, b, out->data);
-}
-
-/* alpha elu(x / alpha) */
-bool lowering_celu(struct lowering *l, const char *word)
-{
-    const struct net_array *const x = l->in[0];
-    const float alpha = (float)net_attr_real(l->node, "alpha", 1);
-    float *const part = lowering_scratch(l, x->count);
-    (void)word;
-    if (alpha == 0)
-        return lowering_leave(l, "Celu with alpha 0");
-    return lowering_add_chain(l, "mul", &(const float){1 / alpha}, 1, x->data, part, x->count) &&
-           add_function(l, "elu", 1, 0, part, part, x->count) &&
-           lowering_add_chain(l, "mul", &alpha, 1, part, l->out[0]->data, x->count);
 }
 
 /* Operands one after another; the first that is as large as the result is where they are added to. */

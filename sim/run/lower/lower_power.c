@@ -24,13 +24,6 @@ static const float *as_numbers(struct lowering *l, const struct net_array *x)
     return x->count == out->count ? number.data : lowering_repeat(l, out, &number, lowering_scratch(l, out->count));
 }
 
-static float *of(struct lowering *l, const char *op, const float *x, float *to)
-{
-    const int64_t count = l->out[0]->count;
-    lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, op), x, count);
-    return to;
-}
-
 /* to = 1, or -1 where y is odd: y/2 less the whole number below it is a half then. Beyond 2^25 all are even. */
 static bool add_sign(struct lowering *l, const float *y, float *to)
 {
@@ -38,7 +31,7 @@ static bool add_sign(struct lowering *l, const float *y, float *to)
     const int64_t count = l->out[0]->count;
     float *const half = lowering_scratch(l, count);
     return half && lowering_add_chain(l, "max+min+mul", most, 3, y, half, count) &&
-           lowering_add_pair(l, "sub", half, of(l, "floor", half, to), count, to) &&
+           lowering_add_pair(l, "sub", half, lowering_add_function(l, "floor", half, l->out[0]->count, to), count, to) &&
            lowering_add_chain(l, "mul+add", sign, 2, to, to, count);
 }
 
@@ -52,14 +45,15 @@ static bool add_any_power(struct lowering *l, const struct net_array *a, const s
     float *const size = lowering_scratch(l, count), *const other = lowering_scratch(l, count);
     float *const none = lowering_scratch(l, 1);
     void *const below = lowering_scratch(l, count), *const whole = lowering_scratch(l, count);
-    if (!x || !y || !none || !lowering_add_pair(l, "pow", of(l, "abs", x, size), y, count, size) || !add_sign(l, y, other) ||
-        !lowering_add_pair(l, "mul", size, other, count, other))
+    if (!x || !y || !none ||
+        !lowering_add_pair(l, "pow", lowering_add_function(l, "abs", x, l->out[0]->count, size), y, count, size) ||
+        !add_sign(l, y, other) || !lowering_add_pair(l, "mul", size, other, count, other))
         return false;
     *none = NAN;
     float *const floored = lowering_scratch(l, count);
     const struct lowering_choice real = {.condition = whole, .a = other, .b = none, .one_b = true, .type = NET_F32};
     const struct lowering_choice signed_one = {.condition = below, .a = other, .b = size, .type = NET_F32};
-    lowering_add_comparison(l, "eq", of(l, "floor", y, floored), y, count, whole);
+    lowering_add_comparison(l, "eq", lowering_add_function(l, "floor", y, l->out[0]->count, floored), y, count, whole);
     lowering_add_test(l, "lt", x, 0, count, below);
     return lowering_add_choice(l, &real, count, other) && lowering_add_choice(l, &signed_one, count, out->data);
 }

@@ -45,12 +45,6 @@ static float *pair(struct lowering *l, const char *word, const float *a, const f
     return to;
 }
 
-static float *function(struct lowering *l, const char *word, const float *from, int64_t count, float *to)
-{
-    lowering_read(lowering_step(l, to, count, "elementwise:%lld,op=%s", (long long)count, word), from, count);
-    return to;
-}
-
 static float *cut(struct lowering *l, const float *from, const struct lstm *s, int64_t of, int64_t first, int64_t gates)
 {
     float *const to = lowering_scratch(l, s->batch * gates * s->hidden);
@@ -111,14 +105,14 @@ bool lowering_lstm(struct lowering *l, const char *word)
     const int64_t count = s.batch * s.hidden;
     const float *const sum = sum_gates(l, &s);
     float *const gates = cut(l, sum, &s, 4, 0, 3), *const new = cut(l, sum, &s, 4, 3, 1);
-    function(l, "sigmoid", gates, 3 * count, gates);
-    function(l, "tanh", new, count, new);
+    lowering_add_function(l, "sigmoid", gates, 3 * count, gates);
+    lowering_add_function(l, "tanh", new, count, new);
     float *const cell = pair(l, "mul", cut(l, gates, &s, 3, 0, 1), new, count, 0, lowering_scratch(l, count));
     if (s.c) {
         float *const kept = cut(l, gates, &s, 3, 2, 1);
         pair(l, "add", cell, pair(l, "mul", kept, s.c->data, count, 0, kept), count, 0, cell);
     }
-    float *const hidden = function(l, "tanh", cell, count, lowering_scratch(l, count));
+    float *const hidden = lowering_add_function(l, "tanh", cell, count, lowering_scratch(l, count));
     pair(l, "mul", cut(l, gates, &s, 3, 1, 1), hidden, count, 0, hidden);
     copy_to(l, hidden, count, 0);
     copy_to(l, hidden, count, 1);
@@ -150,7 +144,7 @@ bool lowering_gru(struct lowering *l, const char *word)
     add_biases(l, &s, state, 1, 0, gates);
     float *const zr = cut(l, x, &s, 3, 0, 2);
     pair(l, "add", zr, after ? cut(l, state, &s, 3, 0, 2) : state, 2 * count, 0, zr);
-    function(l, "sigmoid", zr, 2 * count, zr);
+    lowering_add_function(l, "sigmoid", zr, 2 * count, zr);
     float *const z = cut(l, zr, &s, 2, 0, 1), *const r = cut(l, zr, &s, 2, 1, 1), *const n = cut(l, x, &s, 3, 2, 1);
     pair(l, "mul", r, after ? cut(l, state, &s, 3, 2, 1) : h, count, 0, r);
     if (!after) {
@@ -160,7 +154,7 @@ bool lowering_gru(struct lowering *l, const char *word)
     } else {
         pair(l, "add", n, r, count, 0, n);
     }
-    function(l, "tanh", n, count, n);
+    lowering_add_function(l, "tanh", n, count, n);
     float *const left = pair(l, "sub", h, n, count, 0, lowering_scratch(l, count));
     pair(l, "mul", z, left, count, 0, z);
     pair(l, "add", n, z, count, 0, n);
@@ -187,7 +181,7 @@ bool lowering_rnn(struct lowering *l, const char *word)
     if (s.h)
         pair(l, "add", h, product(l, &s, s.h->data, s.hidden, RECURRENT), count, 0, h);
     add_biases(l, &s, h, 1, 0, 1);
-    function(l, relu ? "relu" : "tanh", h, count, h);
+    lowering_add_function(l, relu ? "relu" : "tanh", h, count, h);
     copy_to(l, h, count, 0);
     copy_to(l, h, count, 1);
     return lowering_holds(l);

@@ -245,6 +245,8 @@ const char *lowering_activation_word(const struct net_node *node);
 bool lowering_add_chain(struct lowering *l, const char *words, const float *number, unsigned numbers, const float *from,
                         float *to, int64_t count);
 /* to = a and b, element by element. */
+/* to = functions of the elements, one after another ("abs+sqrt"); returns to. */
+float *lowering_add_function(struct lowering *l, const char *words, const float *from, int64_t count, float *to);
 bool lowering_add_pair(struct lowering *l, const char *word, const float *a, const float *b, int64_t count, float *to);
 /* to = a and b, where b is repeated as ONNX broadcasts it over the shape of `a`. */
 bool lowering_broadcast_pair(struct lowering *l, const char *word, const float *a, const struct net_array *shape,
