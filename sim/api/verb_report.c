@@ -146,7 +146,7 @@ const struct api_verb verb_report = {
                         "orchard validate examples/measurements/mine.csv && orchard report --validation -o accuracy.html\n"
                         "orchard report --regression default --chip m1 -o moved.html\n"
                         "orchard report --claims --only microsecond -o claims.html\n"
-                        "orchard report --claims --only GPT-2,Decoders",
+                        "orchard report --claims --only ResNet-50,Whisper",
             .options = option_table,
         },
     .ask = ask,

@@ -143,6 +143,7 @@ void run_gpu_add(struct run_gpu *sum, const struct run_gpu *g)
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
 {
     sum->end_ns += pass->end_ns;
+    sum->slept_ns += pass->slept_ns;
     sum->host_seconds += pass->host_seconds;
     sum->cpu_instructions += pass->cpu_instructions;
     sum->amx_instructions += pass->amx_instructions;

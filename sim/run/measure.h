@@ -37,6 +37,7 @@ struct run_measure {
     double joined_ns[64]; /* CPU: when a core came to those that run the threads of a program */
     bool shared;          /* several cores ran the threads of one program */
     double end_ns;        /* last completion */
+    double slept_ns;      /* of that: the only thread of a program waited for a moment of the clock */
     double host_seconds;
     uint64_t cpu_instructions, amx_instructions, amx_counts[32];
     struct activity activity;

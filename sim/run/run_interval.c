@@ -92,8 +92,8 @@ bool run_set_interval(struct run *run, const struct interval_shares *cheap, doub
     if (q->uncertainty && !q->uncertainty->sample(q->uncertainty->context, q, &shares, &low, &high, error))
         return false;
     const struct interval interval = interval_of(residual, hypot(low, other_sd), hypot(high, other_sd));
-    r->seconds_low = r->seconds * interval.low;
-    r->seconds_high = r->seconds * interval.high;
+    r->seconds_low = run->slept_s + (r->seconds - run->slept_s) * interval.low;
+    r->seconds_high = run->slept_s + (r->seconds - run->slept_s) * interval.high;
     return tell(q->chip, &shares, residual, &interval, r) || orch_no_memory(error);
 }
 

@@ -25,6 +25,7 @@ struct run {
     char *detail;                /* at which GPU launches were timed; NULL = begin.detail */
     char (*remark)[RUN_REMARK_BYTES];
     size_t remarks;
+    double slept_s;           /* in which a program waited for a moment of the clock: as long on any machine */
     double parameters_sd;     /* what run_parameters_sd says */
     struct energy_run energy; /* where has_energy */
     bool has_energy;

@@ -94,6 +94,29 @@ static int do_sleep(void)
     return 0;
 }
 
+static long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Sleeps alone, before there are other threads and behind them; says how long all of it took. */
+static int do_nap(void)
+{
+    const struct timespec pause = {0, 5000000};
+    const long begin = now_ns();
+    for (int round = 0; round < 2; round++) {
+        pthread_t thread;
+        nanosleep(&pause, NULL);
+        pthread_create(&thread, NULL, wait_a_while, (void *)0);
+        pthread_join(thread, NULL);
+    }
+    nanosleep(&pause, NULL);
+    printf("took %ld ns\n", now_ns() - begin);
+    return 0;
+}
+
 static void *multiply(void *argument)
 {
     volatile double *const x = argument;
@@ -297,6 +320,8 @@ int main(int argc, char **argv)
         return do_count(argc > 2 ? atoi(argv[2]) : 4);
     if (strcmp(what, "sleep") == 0)
         return do_sleep();
+    if (strcmp(what, "nap") == 0)
+        return do_nap();
     if (strcmp(what, "four") == 0)
         return do_four();
     if (strcmp(what, "deadlock") == 0)

@@ -72,6 +72,8 @@ void cpu_linux_enter(struct cpu_linux *linux_system, unsigned core);
  * the program, *fault says which. Times are those of the clock of a core. */
 uint64_t cpu_linux_due_ns(const struct cpu_linux *linux_system);
 bool cpu_linux_pass(struct cpu_linux *linux_system, uint64_t now_ns, struct unit_fault *fault);
+/* How long the only thread of a program has waited so far: by as much clocks of cores are behind what the program reads. */
+uint64_t cpu_linux_slept_ns(const struct cpu_linux *linux_system);
 /* To be called before a thread runs on: lets it handle signals. False as above. */
 bool cpu_linux_signals(struct cpu_linux *linux_system, unsigned core, struct unit_fault *fault);
 /* Turns a fault of a thread into a signal if it handles that one: then the thread goes on in its handler. */

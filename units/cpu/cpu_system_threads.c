@@ -221,7 +221,10 @@ static int64_t wait_alone(struct cpu_linux_call *c, const struct cpu_wait *w)
         l->stuck = c->stop = true;
         return 0;
     }
-    l->slept_ns += until > now ? until - now : 0;
+    if (until > now) {
+        l->slept_ns += until - now;
+        cpu_core_pause(c->core); /* so that the time can go by before the next instruction */
+    }
     if (w->deadline_ns <= until && !w->again)
         return w->late;
     if (w->deadline_ns > until && cpu_linux_next_signal(l) == until)
@@ -369,6 +372,11 @@ uint64_t cpu_linux_due_ns(const struct cpu_linux *l)
         if (l->thread[i]->state == CPU_THREAD_WAITS)
             due = earlier(due, l->thread[i]->wait.deadline_ns);
     return due == CPU_NEVER ? due : due > l->slept_ns ? due - l->slept_ns : 0;
+}
+
+uint64_t cpu_linux_slept_ns(const struct cpu_linux *l)
+{
+    return l->slept_ns;
 }
 
 bool cpu_linux_pass(struct cpu_linux *l, uint64_t now_ns, struct unit_fault *fault)

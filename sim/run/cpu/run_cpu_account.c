@@ -98,7 +98,8 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     const struct run_operation asked = run->kind->operation ? run->kind->operation(run) : (struct run_operation){0, 0};
     const double fp_macs = (double)(n[ACT_AMX_F64_MACS] + n[ACT_AMX_F32_MACS] + n[ACT_AMX_F16_MACS]);
     double peak;
-    r->seconds = r->device_seconds = seconds;
+    r->seconds = seconds;
+    r->device_seconds = seconds - m->slept_ns * 1e-9;
     r->overhead_seconds = 0; /* a core starts a program and uses its block without any launch */
     r->cycles = unit_cycles(run, m);
     r->macs = asked.macs > 0 ? asked.macs * run_repeats(run) : fp_macs + (double)n[ACT_AMX_INT_MACS];
@@ -128,5 +129,6 @@ bool run_account(struct run *run, const struct run_measure *m, struct run_result
         return orch_no_memory(error);
     struct interval_shares shares = {.count = 0};
     run_cpu_shares(run->request->chip, m, &shares);
+    run->slept_s = m->slept_ns * 1e-9;
     return run_set_interval(run, &shares, m->sampled.sd_ns / fmax(m->end_ns, 1e-9), r, error);
 }

@@ -7,6 +7,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/workload/cpu/program_world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +219,8 @@ static void measure_set(const struct program_set *set, bool data, struct run_mea
         m->cpu_instructions += crew_job_instructions(set->job[i]);
         m->amx_instructions += crew_job_amx_instructions(set->job[i]);
         crew_job_amx_counts(set->job[i], m->amx_counts);
+        const double slept_ns = m->soc ? crew_job_slept_ns(set->job[i]) : 0;
+        m->slept_ns = i ? fmin(m->slept_ns, slept_ns) : slept_ns;
     }
     if (m->soc && set->count == 1) {
         m->core_count = crew_job_cores(set->job[0]);

@@ -232,6 +232,15 @@ void core_job_idle_until(struct core_job *j, double clock_ns)
         j->idle_ns += fmax(0, clock_ns - core_job_clock_ns(j));
 }
 
+void core_job_sleep(struct core_job *j, double wait_ns, bool idle)
+{
+    if (!j->core)
+        return;
+    if (idle)
+        cpu_timing_wait_until(j->core->timing, cpu_timing_done_at(j->core->timing) + wait_ns, CPU_STALL_IDLE);
+    j->begin_ns += wait_ns;
+}
+
 void core_job_settle(struct core_job *j)
 {
     if (j->crew)

@@ -36,6 +36,9 @@ double core_job_clock_ns(const struct core_job *job);
 void core_job_join(struct core_job *job, const struct core_job *first, double clock_ns);
 /* Idle until a time of the clock, if that is to come. */
 void core_job_idle_until(struct core_job *job, double clock_ns);
+/* The program's only thread has waited for so long, which the clock that it reads knows from elsewhere: the time goes by on every
+ * core, and the one that it is on was `idle`. */
+void core_job_sleep(struct core_job *job, double wait_ns, bool idle);
 /* From now on stretches are short, because other cores see what this one does. It is core `number` of a sample of all of them;
  * without one (NULL), everything is timed. */
 void core_job_share(struct core_job *job, struct crew_sample *sample, unsigned number);

@@ -27,6 +27,15 @@ static int behind(const struct crew_job *c, double *now_ns, double *next_ns)
     return best;
 }
 
+/* Time that the only thread has waited goes by, on the core that it is on. */
+static void sleep_on(struct crew_job *c)
+{
+    const uint64_t slept_ns = cpu_linux_slept_ns(c->system);
+    for (unsigned i = 0; i < c->seats && slept_ns > c->slept_ns; i++)
+        core_job_sleep(c->seat[i].job, (double)(slept_ns - c->slept_ns), i == c->latest);
+    c->slept_ns = slept_ns;
+}
+
 /* ---- the end ---- */
 
 static enum engine_progress end(struct crew_job *c, enum cpu_stop stop, const struct unit_fault *fault)
@@ -40,6 +49,7 @@ static enum engine_progress end(struct crew_job *c, enum cpu_stop stop, const st
             cpu_timing_advance(core->timing, INFINITY);
         core_job_settle(c->seat[i].job);
     }
+    sleep_on(c);
     return ENGINE_DONE;
 }
 
@@ -123,6 +133,8 @@ static void run_seat(struct crew_job *c, unsigned i, double until_ns)
     const enum engine_progress progress = core_job_run(s->job, until_ns);
     if (progress == ENGINE_DONE && stopped(c, i))
         return;
+    if (!c->samples && !is_pending(s)) /* a sample would take it for a part of its pieces: the time goes by at the end */
+        sleep_on(c);
     if (core_job_stop(s->job) == CPU_STOP_PAUSE && !is_pending(s))
         cpu_linux_settle(c->system, i);
     if (c->shared && crew_job_instructions(c) >= c->max_instructions)
@@ -193,6 +205,7 @@ struct crew_job *crew_job_create(struct cpu_core *cpu, struct cpu_linux *system,
     c->gen = gen;
     c->cores = *cores;
     c->max_instructions = max_instructions ? max_instructions : UINT64_MAX;
+    c->slept_ns = c->before_ns = cpu_linux_slept_ns(system);
     c->seat[0] = (struct seat){.cpu = cpu, .core = core};
     c->seat[0].job = core_job_create(cpu, space, gen, core, max_instructions, error);
     if (!c->seat[0].job) {
@@ -332,6 +345,11 @@ void crew_job_amx_counts(const struct crew_job *c, uint64_t count[32])
 unsigned crew_job_cores(const struct crew_job *c)
 {
     return c->seats;
+}
+
+double crew_job_slept_ns(const struct crew_job *c)
+{
+    return (double)(c->slept_ns - c->before_ns);
 }
 
 struct soc_core *crew_job_core(const struct crew_job *c, unsigned index, double *joined_ns)

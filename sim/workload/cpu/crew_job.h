@@ -58,5 +58,7 @@ void crew_job_amx_counts(const struct crew_job *crew, uint64_t count[32]); /* ad
 /* Cores that were used; those of the chip are NULL without timing. */
 unsigned crew_job_cores(const struct crew_job *crew);
 struct soc_core *crew_job_core(const struct crew_job *crew, unsigned index, double *joined_ns); /* and since when */
+/* How long it waited for a moment of the clock while it had one thread: that has gone by on its cores. */
+double crew_job_slept_ns(const struct crew_job *crew);
 
 #endif

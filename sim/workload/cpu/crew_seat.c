@@ -53,7 +53,7 @@ static bool open_seat(struct crew_job *c, double clock_ns, struct orch_error *er
         core_job_steer(s->job);
     core_job_share(s->job, c->sample, c->seats);
     core_job_join(s->job, c->seat[0].job, clock_ns);
-    s->joined_ns = clock_ns;
+    s->joined_ns = clock_ns + crew_job_slept_ns(c);
     core_job_tell(s->job, c->progress, c->doing);
     cpu_linux_add_core(c->system, s->cpu);
     c->seats++;

@@ -5,6 +5,7 @@
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,25 @@ static void test_time(void)
     CHECK(seconds[0] == seconds[1], "%.17g and %.17g s", seconds[0], seconds[1]);
     CHECK(seconds[0] < seconds[2] / 2, "eight cores %g s, one %g s", seconds[0], seconds[2]);
     CHECK(seconds[3] < seconds[0], "one thread %g s, eight of the same %g s", seconds[3], seconds[0]);
+}
+
+/* A program that sleeps lasts as long as its own clock says: 15 ms alone, and twice 1 ms for a thread. What it sleeps is as long on
+ * any machine, and nothing is busy meanwhile. */
+static void test_sleep(void)
+{
+    static const char *const options[] = {"--args nap --json", "--args nap --json --detail sampled", "--args nap --json --core e"};
+    for (size_t i = 0; i < ARRAY_COUNT(options) && ask("threads", options[i]); i++) {
+        json_object *d = cli_document(&home.outcome);
+        if (!d)
+            return;
+        const char *const text = document_text(d, "program_output"), *const took = text ? strstr(text, "took ") : NULL;
+        const double own_s = took ? atof(took + strlen("took ")) * 1e-9 : NAN, seconds = document_number(d, "seconds");
+        CHECK(own_s > 17e-3 && own_s < 17.2e-3, "%s: the program says '%s'", options[i], text);
+        CHECK(fabs(seconds / own_s - 1) < 0.005, "%s: %g s, the program's clock says %g s", options[i], seconds, own_s);
+        CHECK(document_number(d, "seconds_low") >= 15e-3, "%s: %g s at least", options[i], document_number(d, "seconds_low"));
+        CHECK(document_number(d, "device_seconds") < 2.2e-3, "%s: busy for %g s", options[i], document_number(d, "device_seconds"));
+        json_object_put(d);
+    }
 }
 
 /* Of five threads one waits: the four others have the four P cores of the M1, the last of them after a start on an E core. */
@@ -307,6 +327,7 @@ static const struct suite_test tests[] = {
     {"signals and timers interrupt", test_signals},
     {"threads take time together, and the same each time", test_time},
     {"an idle P core takes the thread of an E core", test_idle_core},
+    {"a program that sleeps lasts as long as its own clock says", test_sleep},
     {"an interrupt says where the program stood", test_interrupt},
     {"deadlocks, other processes and endless loops are named", test_refused},
     {"a program's end and output are told", test_end},
