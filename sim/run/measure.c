@@ -28,21 +28,13 @@ void run_memory_add(struct mem_counters *sum, const struct mem_counters *c)
     mem_traffic_add(&sum->traffic, &c->traffic, 1);
 }
 
-/* Time in which a core had no thread to run. */
-static double idle_ns(const struct soc_core *core)
-{
-    double cycles[CPU_STALL_COUNT], unused;
-    cpu_timing_stalls(core->timing, cycles, &unused);
-    return cycles[CPU_STALL_IDLE] / core->clock_ghz;
-}
-
 /* The core that ended last, or of several that share threads the one that was at work for longest. */
 static const struct soc_core *critical_core(const struct run_measure *m)
 {
     unsigned best = 0;
-    double longest = soc_core_done_at(m->cores[0]) - idle_ns(m->cores[0]);
+    double longest = soc_core_done_at(m->cores[0]) - soc_core_idle_ns(m->cores[0]);
     for (unsigned i = 1; i < m->core_count; i++) {
-        const double at_work = soc_core_done_at(m->cores[i]) - idle_ns(m->cores[i]) - m->joined_ns[i];
+        const double at_work = soc_core_done_at(m->cores[i]) - soc_core_idle_ns(m->cores[i]) - m->joined_ns[i];
         if (at_work <= longest)
             continue;
         longest = at_work;

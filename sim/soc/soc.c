@@ -343,3 +343,10 @@ double soc_core_done_at(const struct soc_core *core)
     const double cpu = cpu_timing_done_at(core->timing);
     return core->amx ? fmax(cpu, amx_block_idle_at(core->amx, core->slot)) : cpu;
 }
+
+double soc_core_idle_ns(const struct soc_core *core)
+{
+    double cycles[CPU_STALL_COUNT], unused;
+    cpu_timing_stalls(core->timing, cycles, &unused);
+    return cycles[CPU_STALL_IDLE] / core->clock_ghz;
+}

@@ -89,5 +89,7 @@ void soc_core_resume(struct soc_core *core, double now_ns);
 double soc_core_send_step_ns(const struct soc_core *core);
 /* Time at which everything that the core and its block were given is complete. */
 double soc_core_done_at(const struct soc_core *core);
+/* Time until then in which the core had no thread to run. */
+double soc_core_idle_ns(const struct soc_core *core);
 
 #endif

@@ -96,10 +96,16 @@ static double busy_seconds(const struct soc_core *core)
     return fmax(0, total - cycles[AMX_STALL_CPU] - cycles[AMX_STALL_SHARED]) / (core->amx_clock_ghz * 1e9);
 }
 
+/* A core that has no thread to run waits for an interrupt: its clock tree stands still. */
+static double work_seconds(const struct soc_core *core)
+{
+    return fmax(0, soc_core_done_at(core) - soc_core_idle_ns(core)) * 1e-9;
+}
+
 static void add_core(struct energy_cores *to, const struct soc_core *core)
 {
     const enum power_domain d = domain_of(core);
-    to->seconds[d] += soc_core_done_at(core) * 1e-9;
+    to->seconds[d] += work_seconds(core);
     to->mhz[d] = (to->mhz[d] * to->slices[d] + core->clock_ghz * 1e3) / (to->slices[d] + 1);
     to->slices[d]++;
 }
@@ -131,13 +137,16 @@ static bool is_first_of_cluster(struct soc_core *const *cores, unsigned i)
     return true;
 }
 
+/* Time in which some core of the cluster works: not longer than all of them together, one after another. */
 static double cluster_seconds(struct soc_core *const *cores, unsigned count, unsigned cluster)
 {
-    double most = 0;
+    double most = 0, sum = 0;
     for (unsigned i = 0; i < count; i++)
-        if (cores[i]->cluster == cluster)
+        if (cores[i]->cluster == cluster) {
             most = fmax(most, soc_core_done_at(cores[i]) * 1e-9);
-    return most;
+            sum += work_seconds(cores[i]);
+        }
+    return fmin(most, sum);
 }
 
 void energy_cores_add(struct energy_cores *to, struct soc_core *const *cores, unsigned count)

@@ -79,11 +79,12 @@ static void test_time(void)
     CHECK(seconds[3] < seconds[0], "one thread %g s, eight of the same %g s", seconds[3], seconds[0]);
 }
 
-/* A program that sleeps lasts as long as its own clock says: 15 ms alone, and twice 1 ms for a thread. What it sleeps is as long on
- * any machine, and nothing is busy meanwhile. */
+/* A program that sleeps lasts as long as its own clock says: 15 ms alone, and twice 1 ms for a thread. What it sleeps is as long
+ * on any machine, and nothing is busy meanwhile. */
 static void test_sleep(void)
 {
-    static const char *const options[] = {"--args nap --json", "--args nap --json --detail sampled", "--args nap --json --core e"};
+    static const char *const options[] = {"--args nap --json", "--args nap --json --detail sampled",
+                                          "--args nap --json --core e"};
     for (size_t i = 0; i < ARRAY_COUNT(options) && ask("threads", options[i]); i++) {
         json_object *d = cli_document(&home.outcome);
         if (!d)
@@ -93,7 +94,8 @@ static void test_sleep(void)
         CHECK(own_s > 17e-3 && own_s < 17.2e-3, "%s: the program says '%s'", options[i], text);
         CHECK(fabs(seconds / own_s - 1) < 0.005, "%s: %g s, the program's clock says %g s", options[i], seconds, own_s);
         CHECK(document_number(d, "seconds_low") >= 15e-3, "%s: %g s at least", options[i], document_number(d, "seconds_low"));
-        CHECK(document_number(d, "device_seconds") < 2.2e-3, "%s: busy for %g s", options[i], document_number(d, "device_seconds"));
+        CHECK(document_number(d, "device_seconds") < 2.2e-3, "%s: busy for %g s", options[i],
+              document_number(d, "device_seconds"));
         json_object_put(d);
     }
 }
