@@ -9,6 +9,7 @@
 #include "sim/base/suggest.h"
 #include "sim/language/shape.h"
 #include "sim/language/transformers.h"
+#include "sim/network/case.h"
 #include "sim/network/coreml/coreml.h"
 #include "sim/network/encoder/encoder.h"
 #include "sim/network/zoo/zoo.h"
@@ -69,6 +70,17 @@ static int show_file(struct api_context *context, const char *path, FILE *file)
     return show_nothing(context, path, true);
 }
 
+static int show(struct api_context *context, const char *name);
+
+/* A folder of a network, as model check takes it, or of a language model. */
+static int show_folder(struct api_context *context, const char *path)
+{
+    char model[4096];
+    if (transformers_is(path))
+        return models_show_folder(context, path);
+    return net_case_model(path, model, sizeof model) ? show(context, model) : show_nothing(context, path, true);
+}
+
 static int show(struct api_context *context, const char *name)
 {
     const char *const in_zoo = strncmp(name, "model:", 6) == 0 ? name + 6 : name;
@@ -78,8 +90,8 @@ static int show(struct api_context *context, const char *name)
     if (coreml_is_named(name) || net_zoo_find(name) || encoder_is(name))
         return models_show_onnx(context, name);
     struct stat st;
-    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode) && transformers_is(name))
-        return models_show_folder(context, name);
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        return show_folder(context, name);
     FILE *const file = fopen(name, "rb");
     if (file)
         return show_file(context, name, file);
@@ -117,6 +129,8 @@ static int ask(struct api_context *context, int words, const char *const *word)
         if (strcmp(word[0], questions[i].word) == 0)
             return words == 2 ? questions[i].ask(context, word[1])
                               : api_usage(context, "expected %s NAME|FILE", questions[i].word);
+    if (strcmp(word[0], "check") == 0)
+        return api_usage(context, "networks are checked by orchard model check");
     return api_usage(context, "'%s' is neither list, show NAME|FILE, quantize FILE, accuracy FILE nor passes NAME|FILE", word[0]);
 }
 

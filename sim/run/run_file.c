@@ -2,6 +2,7 @@
 
 #include "sim/base/gzip.h"
 #include "sim/language/safetensors.h"
+#include "sim/network/case.h"
 #include "sim/run/workload_hint.h"
 
 #include <errno.h>
@@ -50,14 +51,23 @@ static bool starts_with(const struct run_file *file, const char *magic)
     return file->size >= 4 && memcmp(file->bytes, magic, 4) == 0;
 }
 
+/* Names the network that lies in a folder, if there is one. */
+static bool refuse_folder(const char *path, struct orch_error *error)
+{
+    char model[4096];
+    orch_fail(error, ORCH_USAGE, "%s: not a file, and a folder without abi.json whose name does not end in .mlpackage", path);
+    if (net_case_model(path, model, sizeof model))
+        orch_fail_more(error, "; did you mean %s?", model);
+    return false;
+}
+
 bool run_file_refuse(const struct run_file *file, struct orch_error *error)
 {
     const char *const path = file->path, *const dot = strrchr(path, '.');
     const uint8_t *const b = file->bytes;
     const size_t n = file->size;
     if (file->is_folder)
-        return orch_fail(error, ORCH_USAGE, "%s: not a file, and a folder without abi.json whose name does not end in .mlpackage",
-                         path);
+        return refuse_folder(path, error);
     if (starts_with(file, "GGUF"))
         return orch_fail(error, ORCH_USAGE, "%s: a GGUF file; its name must end in .gguf", path);
     if (safetensors_is(b, n, n))

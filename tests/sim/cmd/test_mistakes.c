@@ -94,6 +94,8 @@ static const struct cli_wrong mistakes[] = {
     {"run $/one.elg", 2, "/one.elf?"},
     {"run $/one.s", 2, "launch description"},
     {"run $", 2, "a folder without abi.json"},
+    {"run " ORCHARD_SOURCE_DIR "/tests/examples/networks/digits", 2,
+     "did you mean " ORCHARD_SOURCE_DIR "/tests/examples/networks/digits/model.onnx?"},
     /* whose kernels */
     {"run gemm:64x64x64 --unit gpu --kernels pytorch", 2, "did you mean mps?"},
     {"run gemm:64x64x64 --unit gpu --kernels llama.cpp", 2, "did you mean ggml?"},

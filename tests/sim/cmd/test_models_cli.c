@@ -63,6 +63,8 @@ static void test_files(void)
     CU_ASSERT_TRUE(cli_ask(&home, "models show $/config.json --chip m1") && strstr(home.outcome.out, "parameters 124439808"));
     suite_write_text(home.folder, "model.index.json", "{\"weight_map\":{}}");
     CU_ASSERT_TRUE(cli_ask(&home, "models show $/model.index.json") && strstr(home.outcome.out, "no tensors"));
+    CU_ASSERT_TRUE(cli_ask(&home, "models show " ORCHARD_SOURCE_DIR "/tests/examples/networks/digits") &&
+                   strstr(home.outcome.out, "digits/model.onnx: opset "));
     cli_home_remove(&home);
 }
 
@@ -74,6 +76,7 @@ static void test_errors(void)
         {"show llama-3-8", "'llama-3-8' is neither a file nor a model of the zoo (orchard models); did you mean llama-3-8b?"},
         {"show $/text", "is none of the files that are shown: GGUF, config.json, safetensors"},
         {"show $", "is none of the files that are shown"},
+        {"check $", "networks are checked by orchard model check"},
         {"show $/cut.gguf", "cut.gguf: byte 4: 4 bytes are announced, 0 are left"},
         {"show", "expected show NAME|FILE"},
         {"list all", "is neither list, show NAME|FILE, quantize FILE, accuracy FILE nor passes NAME|FILE"},
