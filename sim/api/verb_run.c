@@ -7,6 +7,7 @@
 #include "sim/api/record.h"
 #include "sim/api/verb_compile.h"
 #include "sim/api/verb_run.h"
+#include "sim/api/verb_run_chips.h"
 #include "sim/api/verb_run_device.h"
 #include "sim/api/verb_run_language.h"
 #include "sim/api/verb_run_network.h"
@@ -254,8 +255,9 @@ static bool one_unit(void *context, struct orch_error *error)
     return ok;
 }
 
-static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+static bool one_chip(void *session, const struct chip *chip, struct orch_error *error)
 {
+    struct session *const s = session;
     s->request.chip = chip;
     verb_run_set_source(&s->context->common, s->context->chip_db, &s->source, &s->request);
     return verb_run_network_learn(&s->context->args, &s->network, s->record.db, &s->request, error) &&
@@ -297,8 +299,9 @@ static void show_all(struct session *s)
 }
 
 /* With the values and choices that the fitted set has for this chip; those of the option set win. */
-static bool one_fitted_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+static bool one_fitted_chip(void *session, const struct chip *chip, struct orch_error *error)
 {
+    struct session *const s = session;
     struct api_common *const common = &s->context->common;
     const struct run_request asked = s->request;
     const struct chip_overrides given = {common->sets, common->set_count};
@@ -317,8 +320,7 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
     common->sets = given.text;
     common->set_count = given.count;
     s->request = asked;
-    if (fitted)
-        chip_close(fitted);
+    chip_close(fitted);
     fitted_sets_free(&sets);
     return ok;
 }
@@ -340,8 +342,7 @@ static bool open_trace(struct session *s, const char *workload, struct orch_erro
 
 static bool close_trace(struct session *s, bool ok, struct orch_error *error)
 {
-    if (ok && s->record.trace)
-        ok = trace_recorder_finish(s->record.trace, error);
+    ok = ok && (!s->record.trace || trace_recorder_finish(s->record.trace, error));
     trace_recorder_free(s->record.trace);
     s->record.trace = NULL;
     return ok;
@@ -366,8 +367,7 @@ int verb_run_record(struct api_context *context, int words, const char *const *w
     if (ok && api_value(&context->args, "fitted"))
         ok = fitted_open(s.record.db, api_value(&context->args, "fitted"), &s.fitted, &error);
     s.many = chips.count > 1 || s.units.every || s.units.policies;
-    for (size_t i = 0; ok && i < chips.count; i++)
-        ok = (s.fitted.name ? one_fitted_chip : one_chip)(&s, chips.chip[i], &error);
+    ok = ok && verb_run_each_chip(context, &chips, s.fitted.name ? one_fitted_chip : one_chip, &s, &error);
     if (ok && s.record.perfetto) {
         ok = perfetto_listener_close(s.record.perfetto, &error);
         s.record.perfetto = NULL;

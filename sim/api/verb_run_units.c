@@ -234,6 +234,8 @@ static void name_kernel(const struct run_result *r, char *text, size_t size)
     const char *const kernel = count ? r->placement.item[most].kernel : NULL;
     if (kernel && all > 0)
         snprintf(text, size, "%.*s (%.0f %%)", (int)name_length(kernel), kernel, 100 * seconds[most] / all);
+    else if (count > 2)
+        snprintf(text, size, "%zu kernels", count);
     else
         snprintf(text, size, "%s", kernel ? kernel : "");
     free(seconds);

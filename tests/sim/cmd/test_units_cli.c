@@ -167,6 +167,27 @@ static void test_wrong_requests(void)
     cli_home_remove(&home);
 }
 
+/* A chip that lacks the kernel or the memory is said and left out, wherever it stands; when none is left, it is an error. */
+static void test_chips_are_left_out(void)
+{
+    static const struct {
+        const char *line, *chip, *why;
+    } cases[] = {
+        {"run gemm:64x64x64 --precision bf16 --unit amx --chip m1,m2 --json", "m2_4p4e_10g", "M1 blocks have no bf16"},
+        {"run gemm:64x64x64 --precision bf16 --unit amx --chip m2,m1 --json", "m2_4p4e_10g", "M1 blocks have no bf16"},
+        {"run model:llama-7b --precision f16 --unit gpu --prompt 4 --generate 1 --chip m1,m1-max --json", "m1_max_8p2e_32g",
+         "may hold 11.2 of 16 GiB"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        json_object *const d = ask(cases[i].line);
+        CHECK(d && strcmp(document_text(d, "chip"), cases[i].chip) == 0, "%s: %s", cases[i].line, home.outcome.err);
+        CHECK(strstr(home.outcome.err, cases[i].why) != NULL, "%s: %s", cases[i].line, home.outcome.err);
+        json_object_put(d);
+    }
+    CU_ASSERT(cli_ask(&home, "run gemm:64x64x64 --precision bf16 --unit amx --chip m1,m1-max") && home.outcome.code == 3);
+    cli_home_remove(&home);
+}
+
 static const struct suite_test tests[] = {
     {"all units at one precision", test_all_units},
     {"the fastest unit", test_fastest_unit},
@@ -175,5 +196,6 @@ static const struct suite_test tests[] = {
     {"wrong requests are reported", test_wrong_requests},
     {"networks name their main kernel", test_networks_name_their_main_kernel},
     {"refusals are told once", test_refusals_are_told_once},
+    {"chips that cannot answer are left out", test_chips_are_left_out},
 };
 SUITE_MAIN("units", tests)
