@@ -119,7 +119,7 @@ static void test_runs_side_by_side_and_ops(void)
     CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
     remove("report.html");
     cli_ask(&home, "report 77 -o $/none.html");
-    CU_ASSERT_EQUAL(home.outcome.code, 2);
+    CHECK(home.outcome.code == 2, "%d: %.300s", home.outcome.code, home.outcome.err);
     cli_ask(&home, "report 1 -o /nonexistent/x.html");
     CU_ASSERT_EQUAL(home.outcome.code, 2);
 }
