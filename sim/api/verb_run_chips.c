@@ -8,7 +8,7 @@ static bool leaves_out(const struct orch_error *error)
     return error->exit_code == ORCH_USAGE || error->exit_code == ORCH_UNMODELLED;
 }
 
-/* A chip of which nothing more is known than its error. */
+/* Says which chip it was, unless the error names it. */
 static void tell(struct api_context *context, const struct chip *chip, const struct orch_error *error)
 {
     if (strstr(error->plain, chip_id(chip)))

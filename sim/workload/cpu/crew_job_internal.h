@@ -22,7 +22,6 @@ struct crew_job {
     struct seat seat[CPU_LINUX_CORES];
     unsigned seats, latest; /* latest: that has run */
     bool shared, over, deadlock, interrupted;
-    double waited_ns;               /* the clock, while no thread runs */
     uint64_t slept_ns, before_ns;   /* of cpu_linux_slept_ns: that has gone by on the cores, and that before the job */
     struct core_sample_shape shape; /* of a sample of several cores */
     bool samples;
