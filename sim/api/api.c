@@ -103,6 +103,11 @@ static void keep(struct api_context *context, json_object *document, char *text)
     }
 }
 
+bool api_leaves_out(const struct orch_error *error)
+{
+    return error->exit_code == ORCH_USAGE || error->exit_code == ORCH_UNMODELLED;
+}
+
 void api_document(struct api_context *context, json_object *document)
 {
     if (context->common.csv && context->session->text) {

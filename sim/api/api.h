@@ -55,6 +55,8 @@ struct api_verb {
 int api_fail(struct api_context *context, const struct orch_error *error);
 /* The words (or the lack of an option) make no sense; returns ORCH_USAGE. */
 int api_usage(struct api_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether one chip or unit of several may be left out for it: it refuses what others may do. */
+bool api_leaves_out(const struct orch_error *error);
 /* A remark in passing, unless quiet; and one that bears on the answer. Options may be marked by ORCH_OPTION. */
 void api_note(struct api_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void api_warn(struct api_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -249,7 +249,7 @@ static bool one_model(struct bench *b, const struct chip *chip, const char *mode
     for (int prompt = 1; ok && prompt >= 0; prompt--)
         ok = one_test(b, &l, prompt == 1, &own);
     b->done = before + 2;
-    if (!ok && published && block_format_named(precision) && (own.exit_code == ORCH_USAGE || own.exit_code == ORCH_UNMODELLED)) {
+    if (!ok && published && block_format_named(precision) && api_leaves_out(&own)) {
         tell_left_out(b);
         b->left_out = own;
         return true;

@@ -3,11 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool leaves_out(const struct orch_error *error)
-{
-    return error->exit_code == ORCH_USAGE || error->exit_code == ORCH_UNMODELLED;
-}
-
 /* Says which chip it was, unless the error names it. */
 static void tell(struct api_context *context, const struct chip *chip, const struct orch_error *error)
 {
@@ -30,7 +25,7 @@ bool verb_run_each_chip(struct api_context *context, const struct api_chips *chi
             continue;
         }
         first = first < i ? first : i;
-        ok = leaves_out(&left_out[i]);
+        ok = api_leaves_out(&left_out[i]);
         if (!ok)
             *error = left_out[i];
     }

@@ -131,7 +131,7 @@ bool verb_run_units_each(struct api_context *context, struct verb_run_units *u, 
         q->precision = u->precision;
         q->unit_why = u->why[0] ? u->why : NULL;
         const bool ok = run(own, &why);
-        const bool may_miss = u->every && (why.exit_code == ORCH_USAGE || why.exit_code == ORCH_UNMODELLED);
+        const bool may_miss = u->every && api_leaves_out(&why);
         done += ok;
         if (!ok && (!may_miss || (done == 0 && i + 1 == u->count))) {
             if (strcmp(refusal.why.text, why.text) != 0) /* else the error tells it for all */

@@ -96,7 +96,7 @@ static double busy_seconds(const struct soc_core *core)
     return fmax(0, total - cycles[AMX_STALL_CPU] - cycles[AMX_STALL_SHARED]) / (core->amx_clock_ghz * 1e9);
 }
 
-/* A core that has no thread to run waits for an interrupt: its clock tree stands still. */
+/* A core that has no thread to run waits for an interrupt: it is priced as a waiting slice. */
 static double work_seconds(const struct soc_core *core)
 {
     return fmax(0, soc_core_done_at(core) - soc_core_idle_ns(core)) * 1e-9;
